@@ -1,0 +1,3 @@
+import { library } from '@tooling/config/tsup'
+
+export default library({ entry: ['src/index.ts', 'src/node.ts'] })

@@ -1,0 +1,20 @@
+import { defineConfig } from 'tsup'
+
+/**
+ * The build of every package: ESM for Node 22+ and current browsers, with declarations and source maps.
+ * `.wasm` files become data URLs and `.wgsl` files strings, so that no package asks its user for a path.
+ */
+export const library = (options = {}) =>
+  defineConfig({
+    entry: ['src/index.ts'],
+    format: ['esm'],
+    target: 'es2023',
+    platform: 'neutral',
+    dts: true,
+    sourcemap: true,
+    clean: true,
+    // Error names are part of the public surface and must survive bundling.
+    keepNames: true,
+    loader: { '.wasm': 'dataurl', '.wgsl': 'text' },
+    ...options,
+  })
