@@ -1,1 +1,34 @@
-export {}
+export type { NdArray } from '@pocket/safetensors'
+export {
+  Checkpoint,
+  type CheckpointOptions,
+  type CheckpointProblem,
+  type WeightReader,
+} from './checkpoint.ts'
+export { KernelError, type KernelErrorCode } from './errors.ts'
+export type { Kernels, Plan } from './kernels.ts'
+export { type Layout, layOut } from './layout.ts'
+export { ndArray } from './nd-array.ts'
+export { type Activation, type Norm, type Operation, operands } from './operation.ts'
+export { Operations } from './operations.ts'
+export { type Recording, record } from './recording.ts'
+export { fillRotations, rotaryFrequencies } from './rotary.ts'
+export { type ConvolutionState, historyRows, type KvCache, type KvCacheOptions } from './states.ts'
+export { isTensor, type Tensor } from './tensor.ts'
+export {
+  loadTransformer,
+  type TransformerLayer,
+  transformerLayer,
+  transformerNormEps,
+} from './transformer.ts'
+export type {
+  Convolution,
+  ConvolutionSource,
+  Matrix,
+  MatrixSource,
+  Precision,
+  StoredWeight,
+  TransposedConvolution,
+  TransposedConvolutionSource,
+  Vector,
+} from './weights.ts'

@@ -1,10 +1,10 @@
-import { defineConfig } from 'tsup'
+import { defineConfig, type Options } from 'tsup'
 
 /**
  * The build of every package: ESM for Node 22+ and current browsers, with declarations and source maps.
  * `.wasm` files become data URLs and `.wgsl` files strings, so that no package asks its user for a path.
  */
-export const library = (options = {}) =>
+export const library = (options: Options = {}): ReturnType<typeof defineConfig> =>
   defineConfig({
     entry: ['src/index.ts'],
     format: ['esm'],

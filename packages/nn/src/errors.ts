@@ -1,0 +1,26 @@
+export type KernelErrorCode =
+  /** A level, feature or precision asked for by name is not there on this machine. */
+  | 'unavailable'
+  /** Shapes that do not fit together, found while a plan is recorded or a weight is made. */
+  | 'shape'
+  /** A name that a plan does not know: an input or a tap. */
+  | 'unknown_name'
+  /** More positions than a KV cache was made for. */
+  | 'capacity'
+  /** Memory could not be had. */
+  | 'out_of_memory'
+  /** Used after `dispose`. */
+  | 'disposed'
+  /** The start-up self-test of an executor gave a wrong number. */
+  | 'self_test'
+
+/** What goes wrong below the networks: in recording a plan, making weights or running kernels. */
+export class KernelError extends Error {
+  override readonly name = 'KernelError'
+  readonly code: KernelErrorCode
+
+  constructor(code: KernelErrorCode, message: string, options?: ErrorOptions) {
+    super(message, options)
+    this.code = code
+  }
+}

@@ -1,0 +1,48 @@
+import type { Convolution, TransposedConvolution } from './weights.ts'
+
+/**
+ * Handles to what a stream remembers between runs. Weights are shared by all streams, states belong to one.
+ */
+
+/** How many input rows a convolution needs from before: receptive field − stride, or the taps before the newest. */
+export const historyRows = (weights: Convolution | TransposedConvolution): number =>
+  'depthwise' in weights
+    ? weights.kernel / weights.stride - 1
+    : (weights.kernel - 1) * weights.dilation + 1 - weights.stride
+
+/** The last input rows of a convolution, `[historyRows, inputChannels]`. */
+export interface ConvolutionState {
+  readonly rows: number
+  readonly columns: number
+  /** Back to the beginning of a stream. */
+  reset(): void
+  dispose(): void
+}
+
+export interface KvCacheOptions {
+  readonly heads: number
+  readonly headDim: number
+  /**
+   * Positions that fit. Without `window` the cache is linear and a run beyond it is an error; with `window`
+   * it is a ring, and `capacity` must be at least window + the most rows of one run, since all rows of a run
+   * are written before any attends.
+   */
+  readonly capacity: number
+  /** A position attends to itself and the `window − 1` before it. Left out: to everything before it. */
+  readonly window?: number
+  /** Longest period of the rotary embedding, in positions × 2π. */
+  readonly maxPeriod: number
+}
+
+/** Keys (rotary embedding applied) and values of one attention layer. */
+export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
+  readonly window: number | undefined
+  /** Positions seen so far: the next row of a run is rotated to this position. */
+  readonly position: number
+  /** Starts from given positions: `k` and `v` are `[positions, heads, headDim]`, keys already rotated. */
+  load(k: Float32Array, v: Float32Array, positions: number): void
+  /** The positions `from` (default 0) up to `position`, of a linear cache: `[positions, heads, headDim]` each. */
+  read(from?: number): Promise<{ k: Float32Array; v: Float32Array }>
+  reset(): void
+  dispose(): void
+}
