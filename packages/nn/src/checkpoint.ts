@@ -10,7 +10,7 @@ export interface WeightReader {
   f32(name: string): NdArray<Float32Array> | Promise<NdArray<Float32Array>>
 }
 
-export type CheckpointProblem = 'missing_tensor' | 'wrong_shape' | 'wrong_dtype'
+export type CheckpointProblem = 'missing-tensor' | 'wrong-shape' | 'wrong-dtype'
 
 export interface CheckpointOptions {
   /** Stands before every name in a combined file (`mimi.`) and is left out in a file of one network. */
@@ -38,10 +38,10 @@ export class Checkpoint {
   /** Throws when the tensor is missing or has not as many dimensions as `rank`. */
   shape(name: string, rank?: number): number[] {
     if (!this.has(name))
-      throw this.#fail('missing_tensor', `the checkpoint has no tensor ${this.#prefix}${name}`)
+      throw this.#fail('missing-tensor', `the checkpoint has no tensor ${this.#prefix}${name}`)
     const { shape } = this.#reader.info(this.#prefix + name)
     if (rank !== undefined && shape.length !== rank) {
-      throw this.#fail('wrong_shape', `${name} is [${shape.join(', ')}], expected ${rank} dimensions`)
+      throw this.#fail('wrong-shape', `${name} is [${shape.join(', ')}], expected ${rank} dimensions`)
     }
     return shape
   }
@@ -73,11 +73,11 @@ export class Checkpoint {
   #expect(name: string, shape: readonly number[]): void {
     const found = this.shape(name)
     if (found.length !== shape.length || found.some((size, axis) => size !== shape[axis])) {
-      throw this.#fail('wrong_shape', `${name} is [${found.join(', ')}], expected [${shape.join(', ')}]`)
+      throw this.#fail('wrong-shape', `${name} is [${found.join(', ')}], expected [${shape.join(', ')}]`)
     }
     const { dtype } = this.#reader.info(this.#prefix + name)
     if (!floatDtypes.has(dtype)) {
-      throw this.#fail('wrong_dtype', `${name} holds ${dtype} values, expected BF16, F16, F32 or F64`)
+      throw this.#fail('wrong-dtype', `${name} holds ${dtype} values, expected BF16, F16, F32 or F64`)
     }
   }
 }

@@ -4,15 +4,15 @@ export type KernelErrorCode =
   /** Shapes that do not fit together, found while a plan is recorded or a weight is made. */
   | 'shape'
   /** A name that a plan does not know: an input or a tap. */
-  | 'unknown_name'
+  | 'unknown-name'
   /** More positions than a KV cache was made for. */
   | 'capacity'
   /** Memory could not be had. */
-  | 'out_of_memory'
+  | 'out-of-memory'
   /** Used after `dispose`. */
   | 'disposed'
   /** The start-up self-test of an executor gave a wrong number. */
-  | 'self_test'
+  | 'self-test'
 
 /** What goes wrong below the networks: in recording a plan, making weights or running kernels. */
 export class KernelError extends Error {

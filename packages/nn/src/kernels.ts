@@ -36,11 +36,11 @@ export interface Kernels {
 
 /** A recording bound to memory. Inputs and taps keep their values from run to run. */
 export interface Plan {
-  /** Sets the input `name`, row-major. Throws KernelError `unknown_name` or `shape`. */
+  /** Sets the input `name`, row-major. Throws KernelError `unknown-name` or `shape`. */
   write(name: string, values: Float32Array): void
   /** Runs every operation in order and advances the states that they use. Throws KernelError `capacity` before any work. */
   run(): void
-  /** A copy of the tap (or input) `name` after the last run: `[rows, columns]`. Throws KernelError `unknown_name`. */
+  /** A copy of the tap (or input) `name` after the last run: `[rows, columns]`. Throws KernelError `unknown-name`. */
   read(name: string): Promise<NdArray<Float32Array>>
   /** The names `read` knows. */
   readonly taps: readonly string[]

@@ -1,22 +1,22 @@
 export type PocketTtsErrorCode =
   /** A text that holds nothing to say. */
-  | 'empty_text'
+  | 'empty-text'
   /** An option out of its range, or of the wrong kind. */
-  | 'invalid_option'
+  | 'invalid-option'
   /** No voice of that name; the message lists the known ones. */
-  | 'unknown_voice'
+  | 'unknown-voice'
   /** A voice file that cannot be read, or that belongs to another model. */
-  | 'invalid_voice'
+  | 'invalid-voice'
   /** A model folder, file or configuration that is missing, malformed or contradicts itself. */
-  | 'invalid_model'
+  | 'invalid-model'
   /** A file or URL that cannot be opened. */
-  | 'not_found'
+  | 'not-found'
   /** Audio that cannot be decoded or cloned from. */
-  | 'invalid_audio'
+  | 'invalid-audio'
   /** The loaded weights cannot do what was asked (cloning without an encoder). */
   | 'unsupported'
   /** An utterance longer than the positions reserved for it. */
-  | 'too_long'
+  | 'too-long'
   /** Used after `dispose`. */
   | 'disposed'
 

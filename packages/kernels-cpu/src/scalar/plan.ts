@@ -1,0 +1,65 @@
+import {
+  KernelError,
+  layOut,
+  type NdArray,
+  ndArray,
+  type Plan,
+  type Recording,
+  type Tensor,
+} from '@pocket/nn'
+import { checkCapacity, checkInputLength, linearCaches, unknownName } from '../plan-checks.ts'
+import { type MatrixView, matrixView } from './matrix-view.ts'
+import { runOperation } from './operations.ts'
+
+export class ScalarPlan implements Plan {
+  readonly #recording: Recording
+  readonly #view: (tensor: Tensor) => MatrixView
+  readonly #caches: ReturnType<typeof linearCaches>
+  readonly #readable: ReadonlyMap<string, Tensor>
+  #disposed = false
+
+  constructor(recording: Recording) {
+    this.#recording = recording
+    this.#caches = linearCaches(recording)
+    this.#readable = new Map([...recording.inputs, ...recording.taps])
+    const layout = layOut(recording)
+    const memory = new Float32Array(layout.length)
+    this.#view = (tensor) => matrixView(memory, layout, tensor)
+  }
+
+  get taps(): readonly string[] {
+    return [...this.#readable.keys()]
+  }
+
+  write(name: string, values: Float32Array): void {
+    this.#checkAlive()
+    const { label, inputs } = this.#recording
+    const input = inputs.get(name)
+    if (!input) throw unknownName(label, 'input', name, inputs.keys())
+    checkInputLength(label, name, values.length, input.rows * input.columns)
+    const { data, offset } = this.#view(input)
+    data.set(values, offset)
+  }
+
+  run(): void {
+    this.#checkAlive()
+    checkCapacity(this.#recording.label, this.#caches)
+    for (const operation of this.#recording.operations) runOperation(operation, this.#view)
+  }
+
+  async read(name: string): Promise<NdArray<Float32Array>> {
+    this.#checkAlive()
+    const tensor = this.#readable.get(name)
+    if (!tensor) throw unknownName(this.#recording.label, 'tap', name, this.#readable.keys())
+    const { data, offset, rows, columns } = this.#view(tensor)
+    return ndArray(data.slice(offset, offset + rows * columns), [rows, columns])
+  }
+
+  dispose(): void {
+    this.#disposed = true
+  }
+
+  #checkAlive(): void {
+    if (this.#disposed) throw new KernelError('disposed', `plan ${this.#recording.label} was disposed`)
+  }
+}
