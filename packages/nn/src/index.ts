@@ -1,4 +1,4 @@
-export type { NdArray } from '@pocket/safetensors'
+export { type NdArray, rowMajor as ndArray } from '@pocket/safetensors'
 export {
   Checkpoint,
   type CheckpointOptions,
@@ -8,7 +8,6 @@ export {
 export { KernelError, type KernelErrorCode } from './errors.ts'
 export type { Kernels, Plan } from './kernels.ts'
 export { type Layout, layOut } from './layout.ts'
-export { ndArray } from './nd-array.ts'
 export { type Activation, type Norm, type Operation, operands } from './operation.ts'
 export { Operations } from './operations.ts'
 export { type Recording, record } from './recording.ts'

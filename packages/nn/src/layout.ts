@@ -8,7 +8,7 @@ export interface Layout {
   readonly length: number
   /** First value of a tensor (a view's own first value) and the distance between its rows. */
   place(tensor: Tensor): { offset: number; rowStride: number }
-  /** First value of an operation's scratch. */
+  /** First value of an operation's scratch; only for operations that asked for some. */
   scratch(operation: Operation): number
 }
 
@@ -32,9 +32,12 @@ export const layOut = (
   recording.operations.forEach((operation, index) => {
     const { out } = operation
     if (!persistent.has(out)) offsets.set(out, memory.take(out.rows * out.columns))
-    const scratch = memory.take(scratchLength(operation))
-    offsets.set(operation, scratch)
-    memory.release(scratch)
+    const needed = scratchLength(operation)
+    if (needed > 0) {
+      const scratch = memory.take(needed)
+      offsets.set(operation, scratch)
+      memory.release(scratch)
+    }
     for (const tensor of diesAt.get(index) ?? []) memory.release(offsets.get(tensor) ?? 0)
   })
 
@@ -76,7 +79,7 @@ class FirstFit {
   length = 0
 
   take(length: number): number {
-    const rounded = Math.ceil(Math.max(length, 1) / alignment) * alignment
+    const rounded = Math.ceil(length / alignment) * alignment
     let offset = 0
     let index = 0
     for (const block of this.#blocks) {
