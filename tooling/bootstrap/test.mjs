@@ -1,0 +1,77 @@
+// npm test: installs and builds, then every check and every test. The last line says how many passed and failed.
+import process from 'node:process'
+import { build, install } from './src/prepare.mjs'
+import { pnpm, runQuietly, StepFailed, step } from './src/processes.mjs'
+import { failure, forgetReport, readReport, sum } from './src/reports.mjs'
+import { readWorkspace } from './src/workspace.mjs'
+
+/** @typedef {import('./src/reports.mjs').Summary} Summary */
+
+/**
+ * A step whose failure is counted and does not stop the others.
+ * @param {string} title
+ * @param {() => Promise<{ ok: boolean, output: string }>} work
+ * @returns {Promise<Summary>}
+ */
+const check = async (title, work) => {
+  try {
+    await step(title, work)
+    return sum([])
+  } catch (error) {
+    if (error instanceof StepFailed) return failure(title)
+    throw error
+  }
+}
+
+/** @returns {Promise<Summary>} */
+const checks = async () =>
+  sum([
+    await check('Checking format and lint', () => runQuietly('biome', ['check', '--error-on-warnings', '.'])),
+    await check('Checking layers', () => pnpm('run', 'layers')),
+    await check('Checking types', () =>
+      pnpm('exec', 'turbo', 'run', 'typecheck', '--continue=always', '--output-logs=errors-only'),
+    ),
+  ])
+
+/** @returns {Promise<Summary>} */
+const tests = async () => {
+  const suites = readWorkspace().filter(({ scripts }) => scripts.test)
+  for (const { folder } of suites) forgetReport(folder)
+  const args = ['--continue=always', '--concurrency=2', '--output-logs=errors-only']
+  const run = await check('Running tests', () => pnpm('exec', 'turbo', 'run', 'test', ...args))
+  const reports = suites.map(({ name, folder }) => ({ name, ...readReport(name, folder) }))
+  for (const { name, passed, failed, skipped } of reports) {
+    const counts = [
+      `${passed} passed`,
+      ...(failed.length ? [`${failed.length} failed`] : []),
+      ...(skipped.length ? [`${skipped.length} skipped`] : []),
+    ]
+    console.log(`  ${name.padEnd(24)} ${counts.join(', ')}`)
+  }
+  const summary = sum(reports)
+  // The runner's own verdict counts only where no report explains it.
+  return summary.failed.length > 0 ? summary : sum([summary, run])
+}
+
+/**
+ * @param {Summary} summary
+ * @returns {number} exit code
+ */
+const conclude = ({ passed, failed, skipped }) => {
+  const isFailure = process.env.CI === 'true'
+  if (skipped.length > 0)
+    console.log(`\nSkipped${isFailure ? ', a failure where CI=true' : ''}:\n  ${skipped.join('\n  ')}`)
+  if (failed.length > 0) console.log(`\nFailed:\n  ${failed.join('\n  ')}`)
+  const failures = failed.length + (isFailure ? skipped.length : 0)
+  console.log(`\n${passed} passed, ${failures} failed`)
+  return failures === 0 && passed > 0 ? 0 : 1
+}
+
+try {
+  await install()
+  await build()
+  process.exitCode = conclude(sum([await checks(), await tests()]))
+} catch (error) {
+  if (!(error instanceof StepFailed)) throw error
+  process.exitCode = conclude(failure(error.message))
+}
