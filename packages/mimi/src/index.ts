@@ -1,1 +1,5 @@
-export {}
+export { type EncodedAudio, type EncodeOptions, MimiCodec } from './codec.ts'
+export type { MimiConfig } from './config.ts'
+export { MimiDecoder } from './decoder.ts'
+export { MimiEncoder } from './encoder.ts'
+export { MimiError, type MimiErrorCode } from './errors.ts'

@@ -43,7 +43,7 @@ export const transformerLayer = (
 export const loadTransformer = async (
   checkpoint: Checkpoint,
   prefix: string,
-  kernels: Kernels,
+  kernels: Pick<Kernels, 'vector' | 'matrix'>,
   dModel: number,
   precision: Precision = 'stored',
 ): Promise<TransformerLayer[]> => {

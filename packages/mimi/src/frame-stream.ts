@@ -1,0 +1,132 @@
+import {
+  type Kernels,
+  type KvCacheOptions,
+  type NdArray,
+  type Operations,
+  type Plan,
+  record,
+  type Tensor,
+} from '@pocket/nn'
+import { MimiError } from './errors.ts'
+import { EventLoopTurns } from './event-loop-turns.ts'
+import type { Tap } from './seanet.ts'
+import { SerialQueue } from './serial-queue.ts'
+import { StreamStates } from './stream-states.ts'
+import { channelsFirst, joinFrames } from './time-major.ts'
+
+/** A network that takes one frame and gives one frame: either half of the codec. */
+export interface FrameNetwork {
+  readonly label: string
+  /** One frame of input. */
+  readonly input: { readonly name: string; readonly rows: number; readonly columns: number }
+  /** The name of the result among the taps. */
+  readonly output: string
+  /** Records the pass of one frame and returns its result. */
+  readonly describe: (ops: Operations, x: Tensor, states: StreamStates, tap: Tap) => Tensor
+}
+
+export interface FrameStreamOptions {
+  readonly cache: KvCacheOptions
+  /** Keep the network's taps readable; costs the memory of all of them. */
+  readonly tapped: boolean
+}
+
+export interface RunOptions {
+  readonly signal?: AbortSignal | undefined
+  /** Called after each frame, before the next. */
+  readonly afterFrame?: () => Promise<void>
+}
+
+/**
+ * A network running over a stream, frame by frame: one plan, replayed, and the states that it advances. Calls queue,
+ * so that those who do not wait for one another still run in the order of their calls.
+ */
+export class FrameStream {
+  readonly #network: FrameNetwork
+  readonly #states: StreamStates
+  readonly #plan: Plan
+  readonly #queue = new SerialQueue()
+  #hasRun = false
+  #disposed = false
+
+  constructor(kernels: Kernels, network: FrameNetwork, { cache, tapped }: FrameStreamOptions) {
+    this.#network = network
+    this.#states = new StreamStates(kernels, cache)
+    const { label, input, output, describe } = network
+    this.#plan = kernels.plan(
+      record(label, (ops) => {
+        const tap: Tap = tapped ? (name, x) => ops.tap(name, x) : (_, x) => x
+        ops.tap(output, describe(ops, ops.input(input.name, input.rows, input.columns), this.#states, tap))
+      }),
+    )
+  }
+
+  /** Runs whole frames of input, which it copies; gives their outputs, one after another. */
+  run(values: Float32Array, options: RunOptions = {}): Promise<Float32Array> {
+    const input = values.slice()
+    return this.#queue.run(() => this.#runFrames(input, options))
+  }
+
+  /** The tap `name` after the last frame, `[time, channels]`. */
+  read(name: string): Promise<NdArray<Float32Array>> {
+    this.checkTap(name)
+    return this.#plan.read(name)
+  }
+
+  /** The tap `name` after the last frame, `[channels, time]`. */
+  tap(name: string): Promise<NdArray<Float32Array>> {
+    return this.#queue.run(async () => {
+      this.checkTap(name)
+      if (!this.#hasRun) throw new MimiError('no-frame', `tap ${name}: no frame has gone through yet`)
+      return channelsFirst(await this.#plan.read(name))
+    })
+  }
+
+  /** Throws unless `name` can be read. */
+  checkTap(name: string): void {
+    this.checkAlive()
+    const { taps } = this.#plan
+    if (taps.includes(name)) return
+    throw new MimiError('unknown-tap', `${this.#network.label} has no tap ${name}; it has ${taps.join(', ')}`)
+  }
+
+  /** Back to the beginning of a stream, after the calls already made. */
+  reset(): void {
+    this.checkAlive()
+    this.#queue.run(() => this.#states.reset())
+  }
+
+  /** Gives the states and the plan back; a run in progress stops after its frame. */
+  dispose(): void {
+    if (this.#disposed) return
+    this.#disposed = true
+    this.#queue.run(() => {
+      this.#plan.dispose()
+      this.#states.dispose()
+    })
+  }
+
+  checkAlive(): void {
+    if (!this.#disposed) return
+    throw new MimiError('disposed', `this ${this.#network.label} was disposed; make another`)
+  }
+
+  async #runFrames(values: Float32Array, { signal, afterFrame }: RunOptions): Promise<Float32Array> {
+    const { input, output } = this.#network
+    const frameLength = input.rows * input.columns
+    const frames = values.length / frameLength
+    const outputs: Float32Array[] = []
+    const turns = new EventLoopTurns()
+    for (let frame = 0; frame < frames; frame++) {
+      if (frame > 0) await turns.take()
+      signal?.throwIfAborted()
+      this.checkAlive()
+      this.#plan.write(input.name, values.subarray(frame * frameLength, (frame + 1) * frameLength))
+      this.#plan.run()
+      this.#hasRun = true
+      outputs.push((await this.#plan.read(output)).data)
+      await afterFrame?.()
+    }
+    return joinFrames(outputs)
+  }
+}
