@@ -20,3 +20,7 @@ export const get = (view: MatrixView, row: number, column: number): number =>
 export const set = (view: MatrixView, row: number, column: number, value: number): void => {
   view.data[view.offset + row * view.stride + column] = value
 }
+
+/** One row as a view of the plan's memory. */
+export const rowOf = ({ data, offset, stride, columns }: MatrixView, row: number): Float32Array =>
+  data.subarray(offset + row * stride, offset + row * stride + columns)

@@ -1,6 +1,6 @@
 import { isTensor, type Operation, rotaryFrequencies } from '@pocket/nn'
 import { activations } from './activations.ts'
-import { get, type MatrixView, set } from './matrix-view.ts'
+import { get, type MatrixView, rowOf, set } from './matrix-view.ts'
 import type { ScalarConvolutionState, ScalarKvCache } from './states.ts'
 import type { ScalarConvolution, ScalarMatrix, ScalarTransposedConvolution, ScalarVector } from './weights.ts'
 
@@ -44,10 +44,12 @@ const linear = ({ x, matrix, activation, scale, residual, out }: Of<'linear'>, v
   const added = residual && view(residual)
   const scaleAt = scaleOf(scale, view)
   const activate = activations[activation]
+  const inputs = input.columns
   for (let r = 0; r < output.rows; r++) {
+    const row = rowOf(input, r)
     for (let o = 0; o < output.columns; o++) {
       let sum = bias[o]!
-      for (let i = 0; i < input.columns; i++) sum += weight[o * input.columns + i]! * get(input, r, i)
+      for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i]! * row[i]!
       set(output, r, o, (added ? get(added, r, o) : 0) + scaleAt(r, o) * activate(sum))
     }
   }
