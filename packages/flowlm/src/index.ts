@@ -1,1 +1,5 @@
-export {}
+export type { FlowLmConfig } from './config.ts'
+export { FlowLmError, type FlowLmErrorCode } from './errors.ts'
+export { FlowLm, type FlowLmOptions } from './flow-lm.ts'
+export type { FlowState, FlowStateOptions } from './flow-state.ts'
+export type { KvSnapshot } from './kv-snapshot.ts'

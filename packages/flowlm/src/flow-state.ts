@@ -1,0 +1,163 @@
+import type { Kernels, KvCache, NdArray, Plan } from '@pocket/nn'
+import { type Backbone, recordPrompt, recordStep } from './backbone.ts'
+import type { FlowLmConfig } from './config.ts'
+import { FlowLmError } from './errors.ts'
+import { checkCount } from './input-checks.ts'
+import { checkSnapshot, type KvSnapshot } from './kv-snapshot.ts'
+
+export interface FlowStateOptions {
+  /** Starts from what another state has seen, such as a voice. Copied; many states can adopt one snapshot. */
+  readonly adopt?: KvSnapshot
+  /** Positions to reserve, the adopted ones included. Default: those and 512 more. */
+  readonly capacity?: number
+}
+
+/** What one stream has said and heard so far. */
+export interface FlowState {
+  /** Positions seen: rows of prompts, and steps. */
+  readonly position: number
+  /** Positions that there is room for. */
+  readonly capacity: number
+  /** A copy of all positions seen. Throws FlowLmError `disposed`. */
+  snapshot(): Promise<KvSnapshot>
+  /**
+   * A value of the last pass, `[time, features]`: `embed`, `layer.I`, `hidden` (each `[rows, dModel]`), after a step
+   * also `eos` `[1, 1]` and `latent`, its input. Of a prompt of more than 512 rows the last block of 512.
+   * Throws FlowLmError `tap` or `disposed`.
+   */
+  tap(name: string): Promise<NdArray<Float32Array>>
+  /** Gives the memory back. A second call does nothing. */
+  dispose(): void
+}
+
+/**
+ * Room beyond the adopted positions unless the caller says otherwise: a chunk of 50 tokens may run to 234 frames
+ * (`ceil((50 / 3 + 2) · 12.5)`), so 512 hold any usual chunk.
+ */
+const spareCapacity = 512
+
+/** Rows of one prompt pass: a bound on memory. */
+const mostRows = 512
+
+/** The state of one stream: its KV caches and the plans bound to them. Passes are synchronous; only reads are awaited. */
+export class BackboneState implements FlowState {
+  readonly backbone: Backbone
+  readonly capacity: number
+  readonly #kernels: Kernels
+  readonly #config: FlowLmConfig
+  readonly #caches: KvCache[] = []
+  readonly #step: Plan
+  /** The plan of the last pass: kept for its taps. */
+  #last: Plan | undefined
+  #disposed = false
+
+  constructor(kernels: Kernels, backbone: Backbone, config: FlowLmConfig, options: FlowStateOptions) {
+    const { adopt } = options
+    if (adopt) checkSnapshot(adopt, config)
+    const adopted = adopt?.positions ?? 0
+    const { capacity = adopted + spareCapacity } = options
+    checkCount('capacity', capacity)
+    if (adopted > capacity) throw capacityError(`the snapshot has ${adopted} positions`, capacity)
+
+    this.backbone = backbone
+    this.capacity = capacity
+    this.#kernels = kernels
+    this.#config = config
+    try {
+      for (let layer = 0; layer < config.layers; layer++) this.#caches.push(this.#makeCache(adopt, layer))
+      this.#step = kernels.plan(recordStep(backbone, this.#caches))
+    } catch (error) {
+      for (const cache of this.#caches) cache.dispose()
+      throw error
+    }
+  }
+
+  get position(): number {
+    return this.#caches[0]?.position ?? 0
+  }
+
+  /** Throws FlowLmError `disposed`, or `capacity` when fewer than `rows` positions are left. */
+  checkRoom(rows: number): void {
+    this.#checkAlive()
+    if (this.position + rows <= this.capacity) return
+    throw capacityError(
+      `the state is at position ${this.position} and ${rows} more are asked for`,
+      this.capacity,
+    )
+  }
+
+  /** Embeddings `[rows, dModel]` through the backbone, for what they leave in the caches. */
+  prompt(embeddings: Float32Array, rows: number): void {
+    this.checkRoom(rows)
+    const { dModel } = this.#config
+    for (let row = 0; row < rows; row += mostRows) {
+      const end = Math.min(row + mostRows, rows)
+      this.#releaseLast()
+      const plan = this.#kernels.plan(recordPrompt(this.backbone, this.#caches, end - row))
+      this.#last = plan
+      plan.write('embed', embeddings.subarray(row * dModel, end * dModel))
+      plan.run()
+    }
+  }
+
+  /** One step from the previous latent `[latentDim]`. */
+  async step(latent: Float32Array): Promise<{ hidden: Float32Array; eosLogit: number }> {
+    this.checkRoom(1)
+    this.#releaseLast()
+    const plan = this.#step
+    this.#last = plan
+    plan.write('latent', latent)
+    plan.run()
+    const [hidden, eos] = await Promise.all([plan.read('hidden'), plan.read('eos')])
+    return { hidden: hidden.data, eosLogit: eos.data[0] ?? Number.NaN }
+  }
+
+  async snapshot(): Promise<KvSnapshot> {
+    this.#checkAlive()
+    const { heads, headDim } = this.#config
+    const { position } = this
+    // All reads start now, so that they show one moment, whatever runs before they end.
+    const layers = await Promise.all(this.#caches.map((cache) => cache.read()))
+    return { positions: position, heads, headDim, layers }
+  }
+
+  async tap(name: string): Promise<NdArray<Float32Array>> {
+    this.#checkAlive()
+    const names = this.#last?.taps ?? []
+    if (this.#last && names.includes(name)) return this.#last.read(name)
+    const known = this.#last ? `the last pass has ${names.join(', ')}` : 'no pass has run yet'
+    throw new FlowLmError('tap', `there is no tap ${name}: ${known}`)
+  }
+
+  dispose(): void {
+    if (this.#disposed) return
+    this.#disposed = true
+    this.#releaseLast()
+    this.#step.dispose()
+    for (const cache of this.#caches) cache.dispose()
+  }
+
+  #makeCache(adopt: KvSnapshot | undefined, layer: number): KvCache {
+    const { heads, headDim, maxPeriod } = this.#config
+    const cache = this.#kernels.kvCache({ heads, headDim, capacity: this.capacity, maxPeriod })
+    const adopted = adopt?.layers[layer]
+    if (adopted) cache.load(adopted.k, adopted.v, adopt.positions)
+    return cache
+  }
+
+  #releaseLast(): void {
+    if (this.#last !== this.#step) this.#last?.dispose()
+    this.#last = undefined
+  }
+
+  #checkAlive(): void {
+    if (this.#disposed)
+      throw new FlowLmError('disposed', 'the state was disposed: make another with createState()')
+  }
+}
+
+const capacityError = (wanted: string, capacity: number): FlowLmError =>
+  new FlowLmError(
+    'capacity',
+    `${wanted}, but it has room for ${capacity}: pass createState() a larger capacity`,
+  )
