@@ -1,1 +1,9 @@
-export {}
+export { openBlob } from './blob.ts'
+export type { Dtype } from './dtype.ts'
+export { SafeTensorsError, type SafeTensorsErrorCode } from './error.ts'
+export { bf16ToF32, f16ToF32, f32ToBf16 } from './half-precision.ts'
+export { type NdArray, rowMajor } from './nd-array.ts'
+export { SafeTensors } from './safe-tensors.ts'
+export type { TensorInfo } from './tensor-index.ts'
+export { type ByteSource, openSource, type TensorReader } from './tensor-reader.ts'
+export { type TensorData, writeSafeTensors } from './write.ts'

@@ -1,1 +1,1 @@
-export {}
+export { type FileTensorReader, openFile } from './file.ts'
