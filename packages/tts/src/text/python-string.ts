@@ -4,7 +4,7 @@
  */
 
 /** `str.isspace` of one UTF-16 unit; all white space lies in the basic plane. */
-const isSpace = (unit: number): boolean =>
+export const isSpace = (unit: number): boolean =>
   (unit >= 0x09 && unit <= 0x0d) ||
   (unit >= 0x1c && unit <= 0x20) ||
   unit === 0x85 ||

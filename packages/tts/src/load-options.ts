@@ -1,0 +1,69 @@
+import type { CpuKernelsOptions } from '@pocket/kernels-cpu'
+import { PocketTtsError } from './errors.ts'
+
+/** How far loading has come. */
+export interface LoadProgress {
+  /** `download`: the file of weights, where it comes over the network. Then the two networks, one after the other. */
+  readonly stage: 'download' | 'language-model' | 'codec'
+  readonly loadedBytes: number
+  /** Undefined where the server does not say. */
+  readonly totalBytes: number | undefined
+}
+
+export interface LoadOptions {
+  /** What computes. `auto` (default) and `cpu` are the same yet; `hybrid` and `gpu` are not available yet. */
+  readonly backend?: 'auto' | 'cpu' | 'hybrid' | 'gpu' | undefined
+  /** How matrices are kept. Default: as the file has them. `int8` is not available yet. */
+  readonly precision?: 'f32' | 'bf16' | 'int8' | undefined
+  /** WebAssembly level of the CPU kernels. Default `auto`, the best this machine has. */
+  readonly simd?: CpuKernelsOptions['simd'] | undefined
+  /** Threads of the CPU kernels. Default 1, the only number yet. */
+  readonly threads?: number | undefined
+  /**
+   * The most positions that one chunk may take: voice, text and frames together. Memory is reserved per chunk as needed,
+   * so this only bounds what one very long clause can ask for. Default 4096.
+   */
+  readonly maxPositions?: number | undefined
+  /** Stops loading, which then rejects with the signal's reason. */
+  readonly signal?: AbortSignal | undefined
+  readonly onProgress?: ((progress: LoadProgress) => void) | undefined
+}
+
+/** 4096 positions are a voice of 10 s, a clause of 750 tokens and the four minutes it may take to say. */
+const usualMaxPositions = 4096
+
+const allowed = {
+  backend: ['auto', 'cpu', 'hybrid', 'gpu'],
+  precision: ['f32', 'bf16', 'int8'],
+  simd: ['auto', 'relaxed', 'simd', 'scalar'],
+} as const
+
+const notYet: ReadonlySet<string> = new Set(['hybrid', 'gpu', 'int8'])
+
+/** Throws PocketTtsError `invalid-option` or `unsupported`, naming the option. */
+export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly maxPositions: number } => {
+  for (const name of ['backend', 'precision', 'simd'] as const) {
+    const value = options[name]
+    if (value === undefined) continue
+    const values: readonly string[] = allowed[name]
+    if (!values.includes(value)) {
+      throw new PocketTtsError(
+        'invalid-option',
+        `${name} is ${String(value)}; it must be one of ${values.join(', ')}`,
+      )
+    }
+    if (notYet.has(value)) {
+      const available = values.filter((other) => !notYet.has(other))
+      throw new PocketTtsError(
+        'unsupported',
+        `${name} ${value} is not available yet; use ${available.join(' or ')}`,
+      )
+    }
+  }
+  const { maxPositions = usualMaxPositions, threads = 1 } = options
+  for (const [name, value] of Object.entries({ maxPositions, threads })) {
+    if (Number.isSafeInteger(value) && value >= 1) continue
+    throw new PocketTtsError('invalid-option', `${name} is ${value}; it must be a whole number of at least 1`)
+  }
+  return { ...options, maxPositions }
+}

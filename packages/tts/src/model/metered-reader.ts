@@ -1,0 +1,45 @@
+import type { WeightReader } from '@pocket/nn'
+import { nextTurn } from '../generate/event-loop.ts'
+
+/** Reading holds the event loop no longer than this: a frame of a screen. */
+const longestStretchMs = 16
+
+export interface Meter {
+  readonly signal?: AbortSignal | undefined
+  readonly onBytes: (loaded: number, total: number) => void
+}
+
+/** The same weights, counted as they are read, each tensor under `prefix` once; reads fail once the signal is aborted. */
+export const meteredReader = (weights: WeightReader, prefix: string, meter: Meter): WeightReader => {
+  const waiting = new Map(
+    weights
+      .names()
+      .filter((name) => name.startsWith(prefix))
+      .map((name) => [name, weights.info(name).byteLength]),
+  )
+  const total = [...waiting.values()].reduce((sum, bytes) => sum + bytes, 0)
+  let loaded = 0
+  let since = performance.now()
+  const beforeRead = async (name: string): Promise<void> => {
+    if (performance.now() - since > longestStretchMs) {
+      await nextTurn()
+      since = performance.now()
+    }
+    meter.signal?.throwIfAborted()
+    loaded += waiting.get(name) ?? 0
+    if (waiting.delete(name)) meter.onBytes(loaded, total)
+  }
+  return {
+    names: () => weights.names(),
+    has: (name) => weights.has(name),
+    info: (name) => weights.info(name),
+    bytes: async (name) => {
+      await beforeRead(name)
+      return weights.bytes(name)
+    },
+    f32: async (name) => {
+      await beforeRead(name)
+      return weights.f32(name)
+    },
+  }
+}

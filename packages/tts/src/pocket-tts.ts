@@ -1,0 +1,256 @@
+import type { FlowLm } from '@pocket/flowlm'
+import type { MimiCodec } from '@pocket/mimi'
+import type { SentencePieceUnigram } from '@pocket/sentencepiece'
+import { PocketTtsError } from './errors.ts'
+import { driveUtterance } from './generate/driver.ts'
+import { type Job, Jobs } from './generate/job.ts'
+import { checkGenerateOptions, type GenerateOptions, type Settings } from './generate/options.ts'
+import { type PlanContext, type PlannedChunk, planText } from './generate/plan-text.ts'
+import type { AudioFrame, Utterance, UtteranceChunk, Warning } from './generate/utterance.ts'
+import { checkLoadOptions, type LoadOptions } from './load-options.ts'
+import type { PocketConfig } from './model/config.ts'
+import { type LoadedModel, loadModel } from './model/load-model.ts'
+import { type ModelSource, type ResolvedModel, resolveModel } from './model/source.ts'
+import { CpuFrameSource } from './sources/cpu.ts'
+import { ClosableIterator } from './stream/closable.ts'
+import { sentencesOf } from './stream/sentences.ts'
+import { type CloneOptions, cloneVoice, refuseCloning } from './voices/clone-voice.ts'
+import { checkVoice, type Voice, type VoiceModel } from './voices/voice.ts'
+import { VoiceLibrary } from './voices/voice-library.ts'
+import { writeVoice } from './voices/write-voice.ts'
+
+/**
+ * Pocket TTS: text in, speech out. One instance is one model in memory; its calls may overlap freely, each speaks with
+ * a state of its own.
+ *
+ * What is wrong with an input is found before any work: every method throws (or rejects with) PocketTtsError, whose
+ * `code` says what to do about it.
+ */
+export class PocketTts {
+  readonly config: PocketConfig
+  readonly tokenizer: SentencePieceUnigram
+  readonly codec: MimiCodec
+  readonly flowLm: FlowLm
+  /** The voice that speaks when none is named; undefined where the model lists none. */
+  readonly defaultVoice: string | undefined
+  readonly #voices: VoiceLibrary
+  readonly #voiceModel: VoiceModel
+  readonly #maxPositions: number
+  readonly #jobs: Jobs
+
+  /**
+   * Loads a model: a folder (path or URL), a config file, or the parts, such as the object of `@pocket/mini`.
+   *
+   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend or precision that is not available yet, `hf://`),
+   *   `not-found`, `invalid-model` (what is wrong is named); KernelError `unavailable` where this machine lacks the
+   *   `simd` level asked for by name; the signal's reason
+   */
+  static async load(source: ModelSource, options: LoadOptions = {}): Promise<PocketTts> {
+    const { maxPositions, ...checked } = checkLoadOptions(options)
+    checked.signal?.throwIfAborted()
+    const resolved = await resolveModel(source, checked.signal)
+    return new PocketTts(await loadModel(resolved, checked), resolved, maxPositions)
+  }
+
+  private constructor(model: LoadedModel, resolved: ResolvedModel, maxPositions: number) {
+    const { layers, heads, headDim, dModel } = model.flowLm.config
+    this.config = model.config
+    this.tokenizer = model.tokenizer
+    this.codec = model.codec
+    this.flowLm = model.flowLm
+    this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
+    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, resolved)
+    this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
+    this.#maxPositions = maxPositions
+    this.#jobs = new Jobs(() => model.kernels.dispose())
+  }
+
+  /** Samples a second of everything that comes out: 24000. */
+  get sampleRate(): number {
+    return this.codec.config.sampleRate
+  }
+
+  /** False for the weights that anyone may download, whose encoder is blank: see `cloneVoice`. */
+  get canCloneVoices(): boolean {
+    return this.codec.canEncode && this.flowLm.hasSpeakerProjection
+  }
+
+  /** The names of the model's voices, sorted. A model on a server may have more: folders there cannot be listed. */
+  voices(): string[] {
+    return this.#voices.names()
+  }
+
+  /**
+   * A voice by name (read once, then kept), else the voice file at a path or URL, or the bytes of one. Voice files of
+   * all three generations are read; positions beyond those in use are ignored.
+   *
+   * @throws PocketTtsError `unknown-voice` (lists the known ones), `not-found`, `invalid-voice` (damaged, or made with
+   *   another model; both are named), `unsupported` for `hf://`, `disposed`
+   */
+  async loadVoice(source: string | URL | Uint8Array): Promise<Voice> {
+    this.#jobs.check()
+    return this.#voices.load(source)
+  }
+
+  /**
+   * A voice from a recording of someone speaking.
+   *
+   * @param audio mono samples at 24 kHz, or the bytes of a WAV file of that kind; zeros are added up to whole frames of
+   *   80 ms
+   * @throws PocketTtsError `unsupported` unless `canCloneVoices`, `invalid-audio` (empty, NaN, another kind of file),
+   *   `invalid-option`, `too-long`, `disposed`; the signal's reason
+   */
+  async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {
+    if (!this.canCloneVoices) throw refuseCloning(this)
+    const job = this.#jobs.begin(options.signal)
+    try {
+      return await cloneVoice(this, audio, options, { signal: job.signal, maxPositions: this.#maxPositions })
+    } finally {
+      job.end()
+    }
+  }
+
+  /**
+   * A voice as a file of the newest generation, which `loadVoice` and the Python reference read: bit for bit the same
+   * voice, cut to the positions in use, the model in its metadata.
+   *
+   * @throws PocketTtsError `invalid-voice` for a voice of another model
+   */
+  exportVoice(voice: Voice): Uint8Array {
+    return writeVoice(voice, this.#voiceModel)
+  }
+
+  /** Speaks: samples at 24 kHz, mono, nominally within ±1. Throws as `speak` does. */
+  async generate(text: string, options: GenerateOptions = {}): Promise<Float32Array> {
+    return (await this.speak(text, options)).pcm
+  }
+
+  /**
+   * Speaks, and says what happened. The same text, voice, options and seed give the same samples.
+   *
+   * @throws PocketTtsError `empty-text`, `invalid-option`, `unknown-voice` and the other refusals of `loadVoice`,
+   *   `too-long`, `disposed`; the signal's reason, within a frame
+   */
+  async speak(text: string, options: GenerateOptions = {}): Promise<Utterance> {
+    const warnings: Warning[] = []
+    const chunks: UtteranceChunk[] = []
+    const pieces: Float32Array[] = []
+    const onWarning = (warning: Warning): void => {
+      warnings.push(warning)
+      options.onWarning?.(warning)
+    }
+    const settings = { ...checkGenerateOptions(options, this.config), onWarning }
+    const job = this.#jobs.begin(options.signal)
+    try {
+      const frames = this.#frames(requireText(text), settings, options.voice, job, (chunk) =>
+        chunks.push(chunk),
+      )
+      for await (const { pcm } of frames) pieces.push(pcm)
+    } finally {
+      job.end()
+    }
+    return { pcm: concatenate(pieces), sampleRate: this.sampleRate, chunks, warnings }
+  }
+
+  /**
+   * Speaks frame by frame, each handed over as soon as it is made; the frames together are what `generate` gives. Of a
+   * text that is still being written, each sentence is spoken when it is over. Leaving the loop stops the work and
+   * frees its memory. Errors come from the first `next()`: those of `speak`, and whatever the text's own iterator throws.
+   */
+  stream(
+    text: string | AsyncIterable<string>,
+    options: GenerateOptions = {},
+  ): AsyncIterableIterator<AudioFrame, void, void> {
+    const stop = new AbortController()
+    return new ClosableIterator(this.#stream(text, options, stop.signal), () => stop.abort())
+  }
+
+  /** Frees the model's memory, once the calls under way have stopped: each rejects with `disposed` within a frame. */
+  dispose(): void {
+    this.#jobs.dispose()
+  }
+
+  async *#stream(
+    text: string | AsyncIterable<string>,
+    options: GenerateOptions,
+    stopped: AbortSignal,
+  ): AsyncGenerator<AudioFrame, void, void> {
+    const settings = checkGenerateOptions(options, this.config)
+    const job = this.#jobs.begin(options.signal)
+    const stop = (): void => job.abort(stopped.reason)
+    stopped.addEventListener('abort', stop)
+    try {
+      yield* this.#frames(isTextStream(text) ? text : requireText(text), settings, options.voice, job)
+    } finally {
+      stopped.removeEventListener('abort', stop)
+      job.end()
+    }
+  }
+
+  async *#frames(
+    text: string | AsyncIterable<string>,
+    settings: Settings,
+    voiceOption: Voice | string | undefined,
+    { signal }: Job,
+    onChunk?: (chunk: UtteranceChunk) => void,
+  ): AsyncGenerator<AudioFrame, void, void> {
+    const voice = await this.#voiceFor(voiceOption)
+    signal.throwIfAborted()
+    const plan: PlanContext = {
+      tokenizer: this.tokenizer,
+      frameRate: this.codec.config.frameRate,
+      settings,
+      voicePositions: voice.kv.positions,
+      maxPositions: this.#maxPositions,
+    }
+    const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
+    yield* driveUtterance(chunks, {
+      source: new CpuFrameSource(this.flowLm, this.codec),
+      voice,
+      settings,
+      latentDim: this.flowLm.config.latentDim,
+      sampleRate: this.sampleRate,
+      signal,
+      chunkCount: Array.isArray(chunks) ? chunks.length : undefined,
+      onChunk,
+    })
+  }
+
+  async #voiceFor(option: Voice | string = this.defaultVoice ?? ''): Promise<Voice> {
+    if (option === '' && this.defaultVoice === undefined) {
+      throw new PocketTtsError(
+        'unknown-voice',
+        `no voice was given and the model ${this.config.modelId} lists none; pass the path or URL of a voice file`,
+      )
+    }
+    if (typeof option === 'string') return this.#voices.load(option)
+    checkVoice(option, this.#voiceModel)
+    return option
+  }
+}
+
+async function* planSentences(
+  text: AsyncIterable<string>,
+  plan: PlanContext,
+  signal: AbortSignal,
+): AsyncGenerator<PlannedChunk, void, void> {
+  for await (const sentence of sentencesOf(text, signal)) yield* planText(sentence.text, plan, sentence.start)
+}
+
+const isTextStream = (text: unknown): text is AsyncIterable<string> =>
+  typeof text === 'object' && text !== null && Symbol.asyncIterator in text
+
+const requireText = (text: unknown): string => {
+  if (typeof text === 'string') return text
+  throw new PocketTtsError('invalid-option', `the text is of type ${typeof text}; it must be a string`)
+}
+
+const concatenate = (pieces: readonly Float32Array[]): Float32Array => {
+  const whole = new Float32Array(pieces.reduce((length, piece) => length + piece.length, 0))
+  let position = 0
+  for (const piece of pieces) {
+    whole.set(piece, position)
+    position += piece.length
+  }
+  return whole
+}

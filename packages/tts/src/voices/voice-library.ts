@@ -1,0 +1,102 @@
+import type { FlowLm } from '@pocket/flowlm'
+import { PocketTtsError } from '../errors.ts'
+import { describePart, type FilePart, isUrl, locate, readPart } from '../model/part.ts'
+import { hear } from './hear.ts'
+import { readVoice } from './read-voice.ts'
+import type { Voice, VoiceModel } from './voice.ts'
+
+export interface VoiceSources {
+  readonly voices: ReadonlyMap<string, FilePart>
+  /** Folders on a server, which cannot be listed but may hold a voice that is asked for. */
+  readonly voiceFolders: readonly URL[]
+}
+
+/** The longest cache anyone exports, 24 layers of 1000 positions unsliced, is a fifth of this. */
+const largestVoiceFile = 1 << 30
+
+/** A model's voices by name, each read once and then kept. */
+export class VoiceLibrary {
+  readonly #flowLm: FlowLm
+  readonly #model: VoiceModel
+  readonly #sources: VoiceSources
+  readonly #named = new Map<string, Promise<Voice>>()
+
+  constructor(flowLm: FlowLm, model: VoiceModel, sources: VoiceSources) {
+    this.#flowLm = flowLm
+    this.#model = model
+    this.#sources = sources
+  }
+
+  /** Names that are known without asking a server, sorted. */
+  names(): string[] {
+    return [...this.#sources.voices.keys()].sort()
+  }
+
+  /**
+   * A voice by name; else the file at that path or URL; or the file given as bytes.
+   * Throws PocketTtsError `unknown-voice`, `not-found`, `invalid-voice` or `unsupported` (`hf://`).
+   */
+  load(source: string | URL | Uint8Array): Promise<Voice> {
+    if (source instanceof Uint8Array) return this.#parse(source, `of ${source.length} bytes`)
+    if (source instanceof URL) return this.#read(source)
+    if (typeof source !== 'string' || source === '') {
+      throw new PocketTtsError(
+        'invalid-option',
+        `a voice is ${source === '' ? 'an empty text' : typeof source}, expected a name, path, URL or bytes`,
+      )
+    }
+    return this.#loadNamed(source)
+  }
+
+  /** Concurrent callers share one read; a failed one is forgotten, so that it can be tried again. */
+  #loadNamed(name: string): Promise<Voice> {
+    const known = this.#named.get(name)
+    if (known) return known
+    const part = this.#sources.voices.get(name)
+    if (!part && looksLikePlace(name)) return this.#read(name)
+    const loading = part ? this.#read(part, name) : this.#search(name)
+    this.#named.set(name, loading)
+    loading.catch(() => this.#named.delete(name))
+    return loading
+  }
+
+  /** A name that was not listed may still be a voice in a server's folder. */
+  async #search(name: string): Promise<Voice> {
+    for (const folder of this.#sources.voiceFolders) {
+      try {
+        return await this.#read(new URL(`${encodeURIComponent(name)}.safetensors`, folder), name)
+      } catch (error) {
+        if (!(error instanceof PocketTtsError && error.code === 'not-found')) throw error
+      }
+    }
+    throw this.#unknown(name)
+  }
+
+  #unknown(name: string): PocketTtsError {
+    const names = this.names()
+    const known = names.length > 0 ? `it has ${names.join(', ')}` : 'it lists none'
+    return new PocketTtsError(
+      'unknown-voice',
+      `the model ${this.#model.modelId} has no voice '${name}'; ${known}; the path or URL of a voice file works too`,
+    )
+  }
+
+  async #read(part: FilePart, name?: string): Promise<Voice> {
+    const place = typeof part === 'string' ? locate(part) : part
+    const bytes = await readPart(place, { maxBytes: largestVoiceFile })
+    return this.#parse(bytes, name === undefined ? `in ${describePart(part)}` : `'${name}'`, name)
+  }
+
+  async #parse(bytes: Uint8Array, label: string, name?: string): Promise<Voice> {
+    const file = readVoice(bytes, this.#model, label)
+    const kv = file.kind === 'cache' ? file.kv : await hear(this.#flowLm, file.rows, file.count)
+    return {
+      kv,
+      ...(name === undefined ? {} : { name }),
+      ...(file.modelId === undefined ? {} : { modelId: file.modelId }),
+    }
+  }
+}
+
+const looksLikePlace = (text: string): boolean =>
+  isUrl(text) || text.startsWith('hf://') || /[/\\]|\.safetensors$/i.test(text)
