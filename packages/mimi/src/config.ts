@@ -35,6 +35,9 @@ const notInShapes = { sampleRate: 24000, heads: 8, context: 250, maxPeriod: 1000
 /** No Mimi has longer frames than 1920; a file that asks for more than this is damaged, and memory is finite. */
 const largestFrame = 1 << 16
 
+/** More than five minutes at 200 positions a second; beyond that a setting is a slip, and memory is finite. */
+const largestContext = 1 << 16
+
 /**
  * Reads the sizes off the tensors' shapes. `stated` is what a configuration file says: it decides what the shapes
  * leave open and must agree with them otherwise.
@@ -71,9 +74,12 @@ const readShapes = (checkpoint: Checkpoint, stated: Partial<MimiConfig>) => {
 const readRatios = (checkpoint: Checkpoint): number[] => {
   const ratios: number[] = []
   // The reference numbers ELUs too: each stage is ELU, transposed convolution, residual block.
-  const weightOf = (stage: number) => `decoder.model.${2 + 3 * stage}.convtr.weight`
-  do ratios.push(halfKernel(checkpoint, weightOf(ratios.length)))
-  while (checkpoint.has(weightOf(ratios.length)))
+  const module = (stage: number, place: number): string => `decoder.model.${2 + 3 * stage + place}`
+  const upsampling = (stage: number): string => `${module(stage, 0)}.convtr.weight`
+  const hasStage = (stage: number): boolean =>
+    checkpoint.has(upsampling(stage)) || checkpoint.has(`${module(stage, 1)}.block.1.conv.weight`)
+  do ratios.push(halfKernel(checkpoint, upsampling(ratios.length)))
+  while (hasStage(ratios.length))
   return ratios
 }
 
@@ -92,16 +98,26 @@ const sizeAt = (checkpoint: Checkpoint, name: string, axis: number): number => {
 }
 
 const openSettings = (stated: Partial<MimiConfig>): typeof notInShapes => {
-  const settings = { ...notInShapes }
-  for (const key of ['sampleRate', 'heads', 'context', 'maxPeriod'] as const) {
-    const value = stated[key] ?? settings[key]
-    const sound = key === 'maxPeriod' ? Number.isFinite(value) : Number.isSafeInteger(value)
-    if (!(sound && value > 0)) {
-      throw new MimiError('invalid-config', `${key} is ${value}, expected a positive number`)
-    }
-    settings[key] = value
+  const setting = (
+    key: keyof typeof notInShapes,
+    sound: (value: number) => boolean,
+    expected: string,
+  ): number => {
+    const value = stated[key] ?? notInShapes[key]
+    if (sound(value)) return value
+    throw new MimiError('invalid-config', `${key} is ${value}, expected ${expected}`)
   }
-  return settings
+  const isCount = (value: number): boolean => Number.isSafeInteger(value) && value > 0
+  return {
+    sampleRate: setting('sampleRate', isCount, 'samples per second'),
+    heads: setting('heads', isCount, 'a number of heads'),
+    context: setting(
+      'context',
+      (value) => isCount(value) && value <= largestContext,
+      `1 to ${largestContext} positions`,
+    ),
+    maxPeriod: setting('maxPeriod', (value) => Number.isFinite(value) && value > 0, 'a positive number'),
+  }
 }
 
 const checkAgreement = (config: MimiConfig, stated: Partial<MimiConfig>): void => {

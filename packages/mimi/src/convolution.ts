@@ -12,29 +12,25 @@ export interface ConvolutionSizes {
   readonly kernel?: number
   /** Default 1. */
   readonly stride?: number
-  /** Default `zero`. */
-  readonly padding?: 'zero' | 'replicate'
 }
 
-/** Loads `<module>.conv.weight` `[outputs, inputs, kernel]` and, where there is one, `<module>.conv.bias`. */
+/** Loads `<module>.conv.weight` `[outputs, inputs, kernel]` and `<module>.conv.bias`. */
 export const loadConvolution = async (
   checkpoint: Checkpoint,
   kernels: WeightKernels,
   module: string,
-  { inputs, outputs, kernel, stride = 1, padding = 'zero' }: ConvolutionSizes,
+  { inputs, outputs, kernel, stride = 1 }: ConvolutionSizes,
 ): Promise<Convolution> => {
   const name = `${module}.conv.weight`
   const [foundOutputs, , foundKernel] = nonEmptyShape(checkpoint, name)
-  const bias = `${module}.conv.bias`
   return kernels.convolution({
     weight: await checkpoint.stored(name, [outputs ?? foundOutputs, inputs, kernel ?? foundKernel]),
-    ...(await loadBias(checkpoint, bias, outputs ?? foundOutputs)),
+    bias: await checkpoint.values(`${module}.conv.bias`, [outputs ?? foundOutputs]),
     stride,
-    padding,
   })
 }
 
-/** Loads `<module>.convtr.weight` `[inputs, outputs, 2 · stride]` and, where there is one, its bias. */
+/** Loads `<module>.convtr.weight` `[inputs, outputs, 2 · stride]` and its bias. */
 export const loadTransposedConvolution = async (
   checkpoint: Checkpoint,
   kernels: WeightKernels,
@@ -45,13 +41,10 @@ export const loadTransposedConvolution = async (
   const [, outputs] = nonEmptyShape(checkpoint, name)
   return kernels.transposedConvolution({
     weight: await checkpoint.stored(name, [inputs, outputs, 2 * stride]),
-    ...(await loadBias(checkpoint, `${module}.convtr.bias`, outputs)),
+    bias: await checkpoint.values(`${module}.convtr.bias`, [outputs]),
     stride,
   })
 }
-
-const loadBias = async (checkpoint: Checkpoint, name: string, length: number) =>
-  checkpoint.has(name) ? { bias: await checkpoint.values(name, [length]) } : {}
 
 const nonEmptyShape = (checkpoint: Checkpoint, name: string): [number, number, number] => {
   const [first = 0, second = 0, third = 0] = checkpoint.shape(name, 3)

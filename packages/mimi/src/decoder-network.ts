@@ -1,17 +1,11 @@
-import {
-  type Checkpoint,
-  loadTransformer,
-  type Matrix,
-  type TransformerLayer,
-  type TransposedConvolution,
-  transformerLayer,
-} from '@pocket/nn'
+import type { Checkpoint, Matrix, TransformerLayer, TransposedConvolution } from '@pocket/nn'
 import type { MimiConfig } from './config.ts'
 import type { WeightKernels } from './convolution.ts'
 import type { FrameNetwork } from './frame-stream.ts'
 import { loadUpsample } from './resample.ts'
 import { type SeanetModule, seanet } from './seanet.ts'
 import { loadSeanetDecoder } from './seanet-decoder.ts'
+import { loadMimiTransformer, transformer } from './transformer.ts'
 
 interface DecoderWeights {
   readonly projection: Matrix
@@ -29,12 +23,7 @@ export const loadDecoderNetwork = async (
   decoderNetwork(config, {
     projection: await loadProjection(checkpoint, kernels, config),
     upsample: await loadUpsample(checkpoint, kernels, config),
-    transformer: await loadTransformer(
-      checkpoint,
-      'decoder_transformer.transformer.',
-      kernels,
-      config.dModel,
-    ),
+    transformer: await loadMimiTransformer(checkpoint, kernels, 'decoder', config),
     seanet: await loadSeanetDecoder(checkpoint, kernels, config),
   })
 
@@ -49,11 +38,8 @@ const decoderNetwork = ({ latentDim }: MimiConfig, weights: DecoderWeights): Fra
       'upsample',
       ops.transposedConvolution(projected, upsample, states.convolution(upsample)),
     )
-    const hidden = weights.transformer.reduce(
-      (x, layer) => transformerLayer(ops, x, layer, states.cache(layer)),
-      positions,
-    )
-    return seanet(ops, tap('transformer', hidden), weights.seanet, states, tap)
+    const hidden = tap('transformer', transformer(ops, positions, weights.transformer, states))
+    return seanet(ops, hidden, weights.seanet, states, tap)
   },
 })
 

@@ -1,17 +1,11 @@
-import {
-  type Checkpoint,
-  type Convolution,
-  loadTransformer,
-  type TransformerLayer,
-  transformerLayer,
-} from '@pocket/nn'
+import type { Checkpoint, Convolution, TransformerLayer } from '@pocket/nn'
 import type { MimiConfig } from './config.ts'
 import type { WeightKernels } from './convolution.ts'
-import { MimiError } from './errors.ts'
 import type { FrameNetwork } from './frame-stream.ts'
 import { loadDownsample } from './resample.ts'
 import { type SeanetModule, seanet } from './seanet.ts'
 import { loadSeanetEncoder } from './seanet-encoder.ts'
+import { loadMimiTransformer, transformer } from './transformer.ts'
 
 interface EncoderWeights {
   readonly seanet: readonly SeanetModule[]
@@ -27,7 +21,7 @@ export const loadEncoderNetwork = async (
 ): Promise<FrameNetwork> =>
   encoderNetwork(config, {
     seanet: await loadSeanetEncoder(checkpoint, kernels, config),
-    transformer: await loadEncoderTransformer(checkpoint, kernels, config),
+    transformer: await loadMimiTransformer(checkpoint, kernels, 'encoder', config),
     downsample: await loadDownsample(checkpoint, kernels, config),
   })
 
@@ -37,27 +31,11 @@ const encoderNetwork = ({ frameSize }: MimiConfig, weights: EncoderWeights): Fra
   output: 'latent',
   describe: (ops, pcm, states, tap) => {
     const encoded = tap('encoder', seanet(ops, pcm, weights.seanet, states, tap))
-    const hidden = weights.transformer.reduce(
-      (x, layer) => transformerLayer(ops, x, layer, states.cache(layer)),
-      encoded,
-    )
+    const hidden = tap('transformer', transformer(ops, encoded, weights.transformer, states))
     const { downsample } = weights
-    return ops.convolution(tap('transformer', hidden), downsample, states.convolution(downsample))
+    return ops.convolution(hidden, downsample, states.convolution(downsample))
   },
 })
-
-const loadEncoderTransformer = async (
-  checkpoint: Checkpoint,
-  kernels: WeightKernels,
-  { dModel, layers }: MimiConfig,
-): Promise<readonly TransformerLayer[]> => {
-  const transformer = await loadTransformer(checkpoint, 'encoder_transformer.transformer.', kernels, dModel)
-  if (transformer.length === layers) return transformer
-  throw new MimiError(
-    'missing-tensor',
-    `encoder_transformer has ${transformer.length} layers, expected ${layers}, as decoder_transformer has`,
-  )
-}
 
 const firstWeight = 'encoder.model.0.conv.weight'
 

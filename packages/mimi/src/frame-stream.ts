@@ -4,6 +4,7 @@ import {
   type NdArray,
   type Operations,
   type Plan,
+  type Recording,
   record,
   type Tensor,
 } from '@pocket/nn'
@@ -52,13 +53,12 @@ export class FrameStream {
   constructor(kernels: Kernels, network: FrameNetwork, { cache, tapped }: FrameStreamOptions) {
     this.#network = network
     this.#states = new StreamStates(kernels, cache)
-    const { label, input, output, describe } = network
-    this.#plan = kernels.plan(
-      record(label, (ops) => {
-        const tap: Tap = tapped ? (name, x) => ops.tap(name, x) : (_, x) => x
-        ops.tap(output, describe(ops, ops.input(input.name, input.rows, input.columns), this.#states, tap))
-      }),
-    )
+    try {
+      this.#plan = kernels.plan(recordFrame(network, this.#states, tapped))
+    } catch (error) {
+      this.#states.dispose()
+      throw error
+    }
   }
 
   /** Runs whole frames of input, which it copies; gives their outputs, one after another. */
@@ -67,7 +67,7 @@ export class FrameStream {
     return this.#queue.run(() => this.#runFrames(input, options))
   }
 
-  /** The tap `name` after the last frame, `[time, channels]`. */
+  /** The tap `name` after the last frame, `[time, channels]`, at once: for `afterFrame`, when it is this run's turn. */
   read(name: string): Promise<NdArray<Float32Array>> {
     this.checkTap(name)
     return this.#plan.read(name)
@@ -129,4 +129,12 @@ export class FrameStream {
     }
     return joinFrames(outputs)
   }
+}
+
+const recordFrame = (network: FrameNetwork, states: StreamStates, tapped: boolean): Recording => {
+  const { label, input, output, describe } = network
+  return record(label, (ops) => {
+    const tap: Tap = tapped ? (name, x) => ops.tap(name, x) : (_, x) => x
+    ops.tap(output, describe(ops, ops.input(input.name, input.rows, input.columns), states, tap))
+  })
 }

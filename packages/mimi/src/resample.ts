@@ -1,6 +1,6 @@
 import type { Checkpoint, Convolution, TransposedConvolution } from '@pocket/nn'
 import type { MimiConfig } from './config.ts'
-import { loadConvolution, type WeightKernels } from './convolution.ts'
+import type { WeightKernels } from './convolution.ts'
 
 /** From one latent to the transformer's positions of a frame, each channel on its own. */
 export const loadUpsample = async (
@@ -15,15 +15,13 @@ export const loadUpsample = async (
   })
 
 /** From the transformer's positions of a frame to one latent. Before the first position stand copies of it, not zeros. */
-export const loadDownsample = (
+export const loadDownsample = async (
   checkpoint: Checkpoint,
   kernels: WeightKernels,
   { dModel, innerDim, resampleStride: stride }: MimiConfig,
 ): Promise<Convolution> =>
-  loadConvolution(checkpoint, kernels, 'downsample.conv', {
-    inputs: dModel,
-    outputs: innerDim,
-    kernel: 2 * stride,
+  kernels.convolution({
+    weight: await checkpoint.stored('downsample.conv.conv.weight', [innerDim, dModel, 2 * stride]),
     stride,
     padding: 'replicate',
   })
