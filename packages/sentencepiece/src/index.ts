@@ -1,1 +1,2 @@
-export {}
+export { SentencePieceError, type SentencePieceErrorCode } from './error.ts'
+export { SentencePieceUnigram, type TokenSpan } from './sentence-piece-unigram.ts'
