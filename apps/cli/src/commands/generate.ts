@@ -1,0 +1,58 @@
+import { Command, Option } from 'commander'
+import type { Io } from '../io.ts'
+import { parseNumber, parseSeed } from '../numbers.ts'
+
+/** The options of `pocket generate`, as the command line gives them; what is undefined is the model's own. */
+export interface GenerateFlags {
+  readonly text?: string
+  readonly voice?: string
+  readonly outputPath: string
+  readonly seed?: bigint
+  readonly temperature?: number
+  readonly lsdDecodeSteps?: number
+  readonly noiseClamp?: number
+  readonly eosThreshold?: number
+  readonly framesAfterEos?: number
+  readonly maxTokens?: number
+  readonly model?: string
+  readonly simd: 'auto' | 'relaxed' | 'simd' | 'scalar'
+  readonly quiet?: boolean
+}
+
+const examples = `
+Examples:
+  pocket generate "Hello from my pocket."
+  pocket generate --voice slt --seed 7 -o hello.wav "Hello again."
+  fortune | pocket generate - -o - | aplay
+  pocket generate --model ./english_2026-04 --voice alba "With another model."`
+
+export const generateCommand = (io: Io): Command =>
+  new Command('generate')
+    .description('Speak a text into a WAV file: 24 kHz, mono, 16 bits.')
+    .argument('[text]', 'what to say; - reads standard input')
+    .option('--text <text>', 'what to say, for texts that begin with a dash')
+    .option('--voice <voice>', "a voice's name (see pocket voices), or the path of a voice file")
+    .option('-o, --output-path <file>', 'where the WAV file goes; - is standard output', './tts_output.wav')
+    .option('--seed <number>', 'the same seed gives the same speech', parseSeed)
+    .option('--temperature <number>', 'more is livelier and less sure', parseNumber)
+    .option('--lsd-decode-steps <count>', 'flow steps per frame: more is slower and finer', parseNumber)
+    .option('--noise-clamp <number>', 'draw noise beyond this again', parseNumber)
+    .option('--eos-threshold <number>', 'speech ends when the logit of its end is above this', parseNumber)
+    .option('--frames-after-eos <count>', 'frames of 80 ms after the end of speech', parseNumber)
+    .option('--max-tokens <count>', 'longest piece of text that is spoken in one go', parseNumber)
+    .option(
+      '--model <folder>',
+      'a model folder or config.yaml, by path or URL, in place of the embedded model',
+    )
+    .addOption(
+      new Option('--simd <level>', 'WebAssembly level of the kernels')
+        .choices(['auto', 'relaxed', 'simd', 'scalar'])
+        .default('auto'),
+    )
+    .option('-q, --quiet', 'print nothing but errors')
+    .addHelpText('after', examples)
+    .action(async (text: string | undefined, flags: GenerateFlags) => {
+      // Loaded only now: help and mistakes in the options are answered at once.
+      const { generate } = await import('../generate.ts')
+      await generate(text, flags, io)
+    })

@@ -1,0 +1,26 @@
+#!/usr/bin/env node
+import { enableCompileCache } from 'node:module'
+import process from 'node:process'
+import { Interrupted } from './errors.ts'
+import { run } from './run.ts'
+
+// Compiled code is kept between runs, where the platform allows: the second start is quicker.
+enableCompileCache()
+
+const interruption = new AbortController()
+process.once('SIGINT', () => interruption.abort(new Interrupted('SIGINT')))
+process.once('SIGTERM', () => interruption.abort(new Interrupted('SIGTERM')))
+
+// A failed write is reported to the writer; without a listener it would also end the process with a stack.
+process.stdout.on('error', () => {})
+process.stderr.on('error', () => {})
+
+const { stdin, stdout, stderr, env } = process
+// An exit code, not process.exit(): what is still on its way into a pipe would be lost.
+process.exitCode = await run(process.argv.slice(2), {
+  stdin,
+  stdout,
+  stderr,
+  env,
+  signal: interruption.signal,
+})

@@ -1,0 +1,57 @@
+import type { GenerateProgress, LoadProgress } from '@pocket/tts'
+import type { Output } from './io.ts'
+
+/** One line on a terminal that says how far things are. */
+export interface Progress {
+  loading(progress: LoadProgress): void
+  speaking(progress: GenerateProgress): void
+  /** Takes the line away. */
+  clear(): void
+}
+
+/** Within a stage the line is redrawn at most this often, in milliseconds: a slow terminal must not slow speech down. */
+const interval = 100
+
+/** Shown where `output` is a terminal; elsewhere, and where nobody wants it, nothing is printed. */
+export const createProgress = (output: Output, isWanted: boolean): Progress => {
+  if (!isWanted || !output.isTTY) return { loading() {}, speaking() {}, clear() {} }
+  let shown = ''
+  let since = 0
+  const show = (stage: string, line: string): void => {
+    const now = performance.now()
+    if (stage === shown && now - since < interval) return
+    shown = stage
+    since = now
+    output.write(`\r\x1b[K${line}`)
+  }
+  return {
+    loading: (progress) => show(progress.stage, formatLoading(progress)),
+    speaking: (progress) => show('speaking', formatSpeaking(progress)),
+    clear: () => {
+      if (shown !== '') output.write('\r\x1b[K')
+      shown = ''
+    },
+  }
+}
+
+const formatLoading = ({ stage, loadedBytes, totalBytes }: LoadProgress): string => {
+  const loaded = `${(loadedBytes / 1e6).toFixed(1)} MB`
+  const share = totalBytes ? ` (${Math.floor((100 * loadedBytes) / totalBytes)} %)` : ''
+  return `Loading the ${stage === 'download' ? 'model' : stage.replace('-', ' ')}: ${loaded}${share}`
+}
+
+const formatSpeaking = ({
+  frames,
+  seconds,
+  realTimeFactor,
+  chunkIndex,
+  chunkCount,
+}: GenerateProgress): string => {
+  const part = chunkCount !== undefined && chunkCount > 1 ? `part ${chunkIndex + 1} of ${chunkCount}, ` : ''
+  return `Speaking: ${part}${frames} frames, ${formatSeconds(seconds)}, ${formatSpeed(realTimeFactor)}`
+}
+
+export const formatSeconds = (seconds: number): string => `${seconds.toFixed(2)} s`
+
+/** Seconds of speech per second of work. */
+export const formatSpeed = (factor: number): string => `${factor.toFixed(1)} × real time`

@@ -1,0 +1,31 @@
+import { fileURLToPath } from 'node:url'
+import { expect, it } from 'vitest'
+import manifest from '../package.json' with { type: 'json' }
+import { pocket } from './pocket.ts'
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+
+it('lists voices, one a line', async () => {
+  const { code, stdout } = await pocket(['voices'], here)
+  expect({ code, stdout: String(stdout) }).toEqual({ code: 0, stdout: 'awb\nrms\nslt\n' })
+})
+
+it('prints its version', async () => {
+  expect(String((await pocket(['--version'], here)).stdout)).toBe(`${manifest.version}\n`)
+})
+
+it.each([
+  [['--help'], ['Usage: pocket', 'generate', 'voices']],
+  [
+    ['generate', '--help'],
+    ['Usage: pocket generate', '--temperature', 'Examples:', '-o - | aplay'],
+  ],
+  [
+    ['voices', '--help'],
+    ['Usage: pocket voices', '--model'],
+  ],
+])('explains itself: %j', async (args, parts) => {
+  const { code, stdout, stderr } = await pocket(args, here)
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  for (const part of parts) expect(String(stdout)).toContain(part)
+})

@@ -1,0 +1,49 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { describe, expect, it } from 'vitest'
+import { useFolder } from './folder.ts'
+import { finished, start } from './pocket.ts'
+
+const folder = useFolder()
+const longText = 'The old man sat by the window and read his newspaper. '.repeat(200)
+
+/** Waits until samples are on their way into a temporary file. */
+const untilSpeaking = async () => {
+  while (!folder.files().some((name) => name.endsWith('.part') && folder.read(name).length > 44))
+    await sleep(10)
+}
+
+describe('stopping', () => {
+  it.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+  ] as const)(
+    'by %s leaves no partial file, keeps the older one, and exits with %i',
+    async (signal, code) => {
+      writeFileSync(join(folder.path, 'x.wav'), 'precious')
+      const child = start(['generate', longText, '-o', 'x.wav'], folder.path)
+      const end = finished(child)
+      await untilSpeaking()
+      child.kill(signal)
+      expect(await end).toMatchObject({ code, stderr: '' })
+      expect(folder.files()).toEqual(['x.wav'])
+      expect(String(Buffer.from(folder.read('x.wav')))).toBe('precious')
+    },
+  )
+
+  it('while it waits for text', async () => {
+    const child = start(['generate', '-'], folder.path)
+    const end = finished(child)
+    await sleep(500)
+    child.kill('SIGINT')
+    expect(await end).toMatchObject({ code: 130, stderr: '' })
+  })
+
+  it('is quiet when the reader of standard output goes away', async () => {
+    const child = start(['generate', longText, '-o', '-'], folder.path)
+    const end = finished(child)
+    child.stdout?.once('data', () => child.stdout?.destroy())
+    expect(await end).toMatchObject({ code: 0, stderr: '' })
+  })
+})
