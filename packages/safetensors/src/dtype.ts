@@ -48,7 +48,7 @@ export const asDtype = (text: string, where: string): Dtype => {
   if (isDtype(text)) return text
   throw new SafeTensorsError(
     'unknown-dtype',
-    `${where} has the dtype ${quote(text)}: expected one of ${names.join(', ')}`,
+    `${where} has the dtype ${quote(String(text))}: expected one of ${names.join(', ')}`,
   )
 }
 

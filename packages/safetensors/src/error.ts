@@ -4,7 +4,7 @@ export type SafeTensorsErrorCode =
   | 'truncated'
   /** The bytes are something else: an HTML page, a zip archive, a Git LFS pointer. */
   | 'not-safetensors'
-  /** The header is longer than the 100 MB that the format allows. */
+  /** The header is longer than the 100 MB that the format allows, or has more than 262,144 members. */
   | 'header-too-large'
   /** The header is not UTF-8, not JSON, or not an object. */
   | 'invalid-header'

@@ -2,20 +2,15 @@ import { asDtype, byteLengthOf, type Dtype } from './dtype.ts'
 import { quote, SafeTensorsError, type SafeTensorsErrorCode } from './error.ts'
 import { describeForeignFile } from './foreign-file.ts'
 import { type JsonKind, JsonScanner } from './json-scanner.ts'
+import { longestHeader, mostDimensions } from './limits.ts'
 import { copyOf } from './memory.ts'
 import { type TensorEntry, TensorIndex } from './tensor-index.ts'
 
 /** The header's length, as a 64-bit number, comes before the header. */
 export const lengthBytes = 8
 
-/** The reference library's limit (`MAX_HEADER_SIZE` in `safetensors/src/tensor.rs`). */
-export const longestHeader = 100_000_000
-
 /** The key that is no tensor. */
 export const metadataKey = '__metadata__'
-
-/** The most dimensions that NumPy and PyTorch know. */
-const mostDimensions = 64
 
 /**
  * Reads the length of the header from a file's first bytes (as many as there are, up to `recognisable`)

@@ -1,12 +1,7 @@
 import { quote, SafeTensorsError } from './error.ts'
+import { mostMembers } from './limits.ts'
 
 export type JsonKind = 'object' | 'array' | 'string' | 'number' | 'literal'
-
-/**
- * Bounds what a hostile header can make its reader hold, to some 100 MB. Checkpoints in use have thousands of
- * tensors a file.
- */
-const mostMembers = 2 ** 18
 
 /** A number that may matter has at most 16 digits (2^53); anything far longer is an attack. */
 const longestNumber = 64
@@ -14,9 +9,9 @@ const longestNumber = 64
 const jsonNumber = /^-?(0|[1-9]\d*)(\.\d+)?([eE][+-]?\d+)?$/
 
 /**
- * A strict JSON reader that is pulled: the caller says what should come next. `JSON.parse` cannot be used for
- * a safetensors header, since it hides duplicate keys, lets `__proto__` through to the prototype, turns `1.0`
- * into `1`, and builds everything before anything can be refused.
+ * A strict JSON reader that is pulled: the caller says what should come next. `JSON.parse` will not do for a
+ * safetensors header, since it hides duplicate keys, takes `1.0` for `1`, and builds everything before anything
+ * can be refused.
  */
 export class JsonScanner {
   readonly #text: string
@@ -46,7 +41,7 @@ export class JsonScanner {
       const key = this.string()
       if (seen.has(key)) throw new SafeTensorsError('duplicate-key', `${what} holds ${quote(key)} twice`)
       if (seen.size === mostMembers) {
-        throw new SafeTensorsError('invalid-header', `${what} has more than ${mostMembers} members`)
+        throw new SafeTensorsError('header-too-large', `${what} has more than ${mostMembers} members`)
       }
       seen.add(key)
       this.#take(':')

@@ -1,6 +1,7 @@
 import { arraysOf, asDtype, byteLengthOf, type Dtype, dtypeRank } from './dtype.ts'
 import { quote, SafeTensorsError } from './error.ts'
-import { lengthBytes, longestHeader, metadataKey } from './header.ts'
+import { lengthBytes, metadataKey } from './header.ts'
+import { longestHeader, mostDimensions, mostMembers } from './limits.ts'
 import { allocate, bytesOf } from './memory.ts'
 
 /** A tensor to write. */
@@ -35,6 +36,8 @@ export const writeSafeTensors = (
   metadata?: Readonly<Record<string, string>>,
 ): Uint8Array<ArrayBuffer> => {
   const placed = Object.entries(tensors).map(([name, tensor]) => checkedTensor(name, tensor))
+  // One member is the metadata's.
+  expectAtMost(mostMembers - 1, placed.length, 'tensors')
   placed.sort((a, b) => dtypeRank(b.dtype) - dtypeRank(a.dtype) || compareText(a.name, b.name))
   const header = encodeHeader(placed, metadata)
 
@@ -60,6 +63,9 @@ const checkedTensor = (name: string, { dtype, shape, data }: TensorData): Placed
   if (!Array.isArray(shape) || !shape.every((size) => Number.isSafeInteger(size) && size >= 0)) {
     throw new SafeTensorsError('invalid-shape', `${where} has the shape [${shape}]: expected whole numbers`)
   }
+  if (shape.length > mostDimensions) {
+    throw new SafeTensorsError('invalid-shape', `${where} has more than ${mostDimensions} dimensions`)
+  }
   if (!ArrayBuffer.isView(data)) {
     throw new SafeTensorsError('invalid-tensor', `${where} has data that is no typed array or DataView`)
   }
@@ -81,7 +87,10 @@ const checkedTensor = (name: string, { dtype, shape, data }: TensorData): Placed
 /** Views that say nothing of their elements, and so fit every dtype. */
 const rawBytes = ['Uint8Array', 'Uint8ClampedArray', 'DataView']
 
-const encodeHeader = (tensors: readonly PlacedTensor[], metadata?: Readonly<Record<string, string>>) => {
+const encodeHeader = (
+  tensors: readonly PlacedTensor[],
+  metadata?: Readonly<Record<string, string>>,
+): Uint8Array => {
   // Joined by hand: an object would take `__proto__` for its prototype and put names such as "7" first.
   const members = metadata === undefined ? [] : [member(metadataKey, encodeMetadata(metadata))]
   let begin = 0
@@ -92,12 +101,7 @@ const encodeHeader = (tensors: readonly PlacedTensor[], metadata?: Readonly<Reco
   }
   const text = new TextEncoder().encode(`{${members.join(',')}}`)
   const length = Math.ceil(text.length / 8) * 8
-  if (length > longestHeader) {
-    throw new SafeTensorsError(
-      'header-too-large',
-      `the header would be ${length} bytes long: the format allows ${longestHeader}`,
-    )
-  }
+  expectAtMost(longestHeader, length, 'bytes of header')
   const header = new Uint8Array(length).fill(0x20)
   header.set(text)
   return header
@@ -105,18 +109,28 @@ const encodeHeader = (tensors: readonly PlacedTensor[], metadata?: Readonly<Reco
 
 const encodeMetadata = (metadata: Readonly<Record<string, string>>): string => {
   const entries = Object.entries(metadata).sort(([a], [b]) => compareText(a, b))
+  expectAtMost(mostMembers, entries.length, 'metadata')
   for (const [key, value] of entries) {
     const where = `metadata ${quote(key)}`
     if (typeof value !== 'string') {
       throw new SafeTensorsError('invalid-metadata', `${where} is of type ${typeof value}: expected a string`)
     }
     expectWellFormed(key, 'invalid-metadata', where)
+    // Asked before the value is escaped, which can make it six times as long.
+    expectAtMost(longestHeader, value.length, `characters in ${where}`)
     expectWellFormed(value, 'invalid-metadata', where)
   }
   return `{${entries.map(([key, value]) => member(key, JSON.stringify(value))).join(',')}}`
 }
 
 const member = (key: string, json: string): string => `${JSON.stringify(key)}:${json}`
+
+/** What no reader would take must not be written. */
+const expectAtMost = (most: number, count: number, what: string): void => {
+  if (count > most) {
+    throw new SafeTensorsError('header-too-large', `${count} ${what}: expected at most ${most}`)
+  }
+}
 
 const expectWellFormed = (text: string, code: 'invalid-tensor' | 'invalid-metadata', where: string): void => {
   if (/\p{Surrogate}/u.test(text)) {

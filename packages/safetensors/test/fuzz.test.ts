@@ -112,7 +112,7 @@ describe('hostile bytes', () => {
         }
         openAndRead(makeFile(text, data))
       }),
-      { numRuns: 3000 },
+      { numRuns: 2000 },
     )
   })
 

@@ -156,6 +156,7 @@ describe('refusals', () => {
   test('dtypes, and arrays of another kind', async () => {
     expect(await write({ dtype: 'F128' })).toBe('unknown-dtype')
     expect(await write({ dtype: 'toString' })).toBe('unknown-dtype')
+    expect(await write({ dtype: undefined })).toBe('unknown-dtype')
     expect(await write({ data: [1] })).toBe('invalid-tensor')
     expect(await write({ data: Int32Array.of(1) })).toBe('invalid-tensor')
     expect(await write({ dtype: 'BF16', data: Int16Array.of(1) })).toBe('invalid-tensor')
@@ -171,9 +172,13 @@ describe('refusals', () => {
     expect(await meta({ '\udc00': 'a' })).toBe('invalid-metadata')
   })
 
-  test('a header that no reader would take', async () => {
-    expect(await failureCode(() => writeSafeTensors({}, { a: 'x'.repeat(100_000_000) }))).toBe(
-      'header-too-large',
-    )
+  test('headers that no reader would take', async () => {
+    const long = { a: 'x'.repeat(100_000_001) }
+    expect(await failureCode(() => writeSafeTensors({}, long))).toBe('header-too-large')
+    const escaped = { a: '\u0001'.repeat(17_000_000) }
+    expect(await failureCode(() => writeSafeTensors({}, escaped))).toBe('header-too-large')
+    const many = Object.fromEntries(Array.from({ length: 2 ** 18 + 1 }, (_, i) => [i, '']))
+    expect(await failureCode(() => writeSafeTensors({}, many))).toBe('header-too-large')
+    expect(await write({ shape: new Array(65).fill(1) })).toBe('invalid-shape')
   })
 })
