@@ -1,3 +1,4 @@
 import { suite } from '@tooling/config/vitest'
 
-export default suite()
+// The kernels are compiled where they are missing or older than their sources.
+export default suite({ globalSetup: ['test/global-setup.ts'] })

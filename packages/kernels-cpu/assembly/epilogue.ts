@@ -1,0 +1,33 @@
+import { activated } from './functions'
+import { Product } from './product'
+import { loadUpTo, storeUpTo } from './vector'
+
+/**
+ * What follows the sums of a product, in place: a block of `out` that was just written and lies in the nearest cache.
+ * Kept out of the loops that sum, which need every register.
+ */
+export function finish(p: Product, firstRow: i32, rows: i32, firstColumn: i32, columns: i32): void {
+  if (isPlain(p)) return
+  const end = min(p.outputs, firstColumn + columns)
+  for (let row = firstRow; row < firstRow + rows; row++) {
+    for (let column = firstColumn; column < end; column += 4) finishVector(p, row, column, end - column)
+  }
+}
+
+@inline
+function isPlain(p: Product): bool {
+  return p.bias == 0 && p.activation == 0 && p.scale == 1 && p.gate == 0 && p.residual == 0
+}
+
+@inline
+function finishVector(p: Product, row: i32, column: i32, left: i32): void {
+  const at = <usize>column << 2
+  const out = p.out + row * p.outStride + at
+  let y = loadUpTo(out, left)
+  if (p.bias != 0) y = f32x4.add(y, loadUpTo(p.bias + at, left))
+  if (p.activation != 0) y = activated(y, p.activation)
+  if (p.scale != 1) y = f32x4.mul(y, f32x4.splat(p.scale))
+  if (p.gate != 0) y = f32x4.mul(y, loadUpTo(p.gate + row * p.gateStride + at, left))
+  if (p.residual != 0) y = f32x4.add(y, loadUpTo(p.residual + row * p.residualStride + at, left))
+  storeUpTo(out, y, left)
+}

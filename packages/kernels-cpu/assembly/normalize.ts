@@ -1,0 +1,87 @@
+import { firstLanes, loadUpTo, madd, storeUpTo, sumOfLanes } from './vector'
+
+/**
+ * LayerNorm of each row: `out = (x − mean) / √(variance + eps)`, then `· weight + bias`, then `· (1 + gain) + shift`;
+ * each where its address is not 0. Strides in bytes.
+ */
+@unmanaged
+export class Norm {
+  x: usize
+  xStride: usize
+  out: usize
+  outStride: usize
+  rows: i32
+  columns: i32
+  eps: f32
+  weight: usize
+  bias: usize
+  gain: usize
+  gainStride: usize
+  shift: usize
+  shiftStride: usize
+}
+
+export function normalize(n: Norm): void {
+  for (let row = 0; row < n.rows; row++) {
+    const x = n.x + row * n.xStride
+    const columns = n.columns
+    const guess = mean(x, columns)
+    // The rounding of the mean itself is seen in the deviations from it, whose sum should be 0, and taken out.
+    const error = meanDeviation(x, columns, guess)
+    const variance = meanSquare(x, columns, guess) - error * error
+    scaleRow(n, row, guess, error, 1 / sqrt<f32>(max<f32>(variance, 0) + n.eps))
+  }
+}
+
+function mean(x: usize, columns: i32): f32 {
+  let sum = f32x4.splat(0)
+  for (let column = 0; column < columns; column += 4) {
+    sum = f32x4.add(sum, loadUpTo(x + (<usize>column << 2), columns - column))
+  }
+  return sumOfLanes(sum) / <f32>columns
+}
+
+function meanDeviation(x: usize, columns: i32, center: f32): f32 {
+  const middle = f32x4.splat(center)
+  let sum = f32x4.splat(0)
+  for (let column = 0; column < columns; column += 4) {
+    sum = f32x4.add(sum, deviation(x + (<usize>column << 2), columns - column, middle))
+  }
+  return sumOfLanes(sum) / <f32>columns
+}
+
+function meanSquare(x: usize, columns: i32, center: f32): f32 {
+  const middle = f32x4.splat(center)
+  let sum = f32x4.splat(0)
+  for (let column = 0; column < columns; column += 4) {
+    const d = deviation(x + (<usize>column << 2), columns - column, middle)
+    sum = madd(d, d, sum)
+  }
+  return sumOfLanes(sum) / <f32>columns
+}
+
+/** x − middle; 0 in lanes past the end of the row. */
+@inline
+function deviation(at: usize, left: i32, middle: v128): v128 {
+  const d = f32x4.sub(loadUpTo(at, left), middle)
+  return left >= 4 ? d : v128.and(d, firstLanes(left))
+}
+
+function scaleRow(n: Norm, row: i32, guess: f32, error: f32, inverse: f32): void {
+  const x = n.x + row * n.xStride
+  const out = n.out + row * n.outStride
+  const gain = n.gain + row * n.gainStride
+  const shift = n.shift + row * n.shiftStride
+  const factor = f32x4.splat(inverse)
+  for (let column = 0; column < n.columns; column += 4) {
+    const at = <usize>column << 2
+    const left = n.columns - column
+    const d = f32x4.sub(f32x4.sub(loadUpTo(x + at, left), f32x4.splat(guess)), f32x4.splat(error))
+    let y = f32x4.mul(d, factor)
+    if (n.weight != 0) y = f32x4.mul(y, loadUpTo(n.weight + at, left))
+    if (n.bias != 0) y = f32x4.add(y, loadUpTo(n.bias + at, left))
+    if (n.gain != 0) y = f32x4.mul(y, f32x4.add(loadUpTo(gain + at, left), f32x4.splat(1)))
+    if (n.shift != 0) y = f32x4.add(y, loadUpTo(shift + at, left))
+    storeUpTo(out + at, y, left)
+  }
+}

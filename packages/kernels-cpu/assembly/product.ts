@@ -1,0 +1,67 @@
+import { multiplyNarrow } from './narrow'
+import { multiplyRow } from './row-product'
+import { multiplyRows } from './tile-product'
+
+/**
+ * `out = residual + scale · gate ⊙ activation(x Wᵀ + bias)`, x being `[rows, taps · inputs]` and W
+ * `[outputs, taps · inputs]`. The inputs of one tap lie together and taps `tapStride` apart, so that a convolution
+ * is a product whose rows overlap. Strides are in bytes; gate, bias and residual are missing where their address is 0.
+ */
+@unmanaged
+export class Product {
+  x: usize
+  xStride: usize
+  rows: i32
+  taps: i32
+  tapStride: usize
+  inputs: i32
+  outputs: i32
+  format: i32
+  weights: usize
+  bias: usize
+  activation: i32
+  scale: f32
+  gate: usize
+  gateStride: usize
+  residual: usize
+  residualStride: usize
+  out: usize
+  outStride: usize
+}
+
+/** How weights lie in memory; the order of src/wasm/descriptors.ts. */
+export namespace Format {
+  /** Panels of 16 outputs, `[outputs / 16][inputs][16]`, float32. */
+  export const f32Panels = 0
+  /** The same in bfloat16, in the lane order of `low` and `high`. */
+  export const bf16Panels = 1
+  /** Rows as they are, float32: for fewer outputs than a panel is worth. */
+  export const f32Rows = 2
+}
+
+/** Outputs in a panel. */
+export const panelWidth = 16
+
+/** Computes `panels` panels of outputs from `firstPanel`: any split of the panels may run at the same time. */
+export function multiply(p: Product, firstPanel: i32, panels: i32): void {
+  if (p.format == Format.f32Rows) multiplyNarrow(p)
+  else if (p.rows == 1) {
+    if (p.format == Format.bf16Panels) multiplyRow<u16>(p, firstPanel, panels)
+    else multiplyRow<f32>(p, firstPanel, panels)
+  } else {
+    if (p.format == Format.bf16Panels) multiplyRows<u16>(p, firstPanel, panels)
+    else multiplyRows<f32>(p, firstPanel, panels)
+  }
+}
+
+/** Outputs 0 to 3 of a vector of eight bfloat16 values: the low halves of its words, widened. */
+@inline
+export function low(v: v128): v128 {
+  return i32x4.shl(v, 16)
+}
+
+/** Outputs 4 to 7: the high halves, which are the words without their low bits. */
+@inline
+export function high(v: v128): v128 {
+  return v128.and(v, i32x4.splat(0xffff0000))
+}

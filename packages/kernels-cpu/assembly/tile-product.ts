@@ -1,0 +1,86 @@
+import { finish } from './epilogue'
+import { high, low, panelWidth, Product } from './product'
+import { madd, storeUpTo } from './vector'
+
+/** Rows and columns of a tile: its sums fill 8 of the 16 registers, and larger ones were measured to spill. */
+const tileRows = 4
+const tileColumns = 8
+
+/** Many rows of x: tiles of 4 × 8 outputs over the same panels that single rows walk. */
+export function multiplyRows<T>(p: Product, firstPanel: i32, panels: i32): void {
+  const panelBytes = <usize>(p.taps * p.inputs) * panelWidth * sizeof<T>()
+  for (let panel = firstPanel; panel < firstPanel + panels; panel++) {
+    const weights = p.weights + panel * panelBytes
+    for (let half = 0; half < panelWidth; half += tileColumns) {
+      const column = panel * panelWidth + half
+      if (column >= p.outputs) break
+      for (let row = 0; row < p.rows; row += tileRows) {
+        multiplyTile<T>(p, weights + half * sizeof<T>(), row, column)
+        finish(p, row, min(tileRows, p.rows - row), column, tileColumns)
+      }
+    }
+  }
+}
+
+/** Where fewer than four rows are left the last one is computed again in their place, and not stored. */
+@inline
+function multiplyTile<T>(p: Product, weights: usize, row: i32, column: i32): void {
+  const rows = p.rows - row
+  const step: usize = panelWidth * sizeof<T>()
+  const rest = p.tapStride - (<usize>p.inputs << 2)
+  let w = weights
+  let x0 = p.x + row * p.xStride
+  let x1 = rows > 1 ? x0 + p.xStride : x0
+  let x2 = rows > 2 ? x1 + p.xStride : x1
+  let x3 = rows > 3 ? x2 + p.xStride : x2
+  let a0 = f32x4.splat(0)
+  let a1 = a0
+  let a2 = a0
+  let a3 = a0
+  let b0 = a0
+  let b1 = a0
+  let b2 = a0
+  let b3 = a0
+  for (let tap = 0; tap < p.taps; tap++) {
+    for (const end = x0 + (<usize>p.inputs << 2); x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += step) {
+      let wa: v128
+      let wb: v128
+      if (sizeof<T>() == 4) {
+        wa = v128.load(w)
+        wb = v128.load(w, 16)
+      } else {
+        const v = v128.load(w)
+        wa = low(v)
+        wb = high(v)
+      }
+      let s = v128.load32_splat(x0)
+      a0 = madd(wa, s, a0)
+      b0 = madd(wb, s, b0)
+      s = v128.load32_splat(x1)
+      a1 = madd(wa, s, a1)
+      b1 = madd(wb, s, b1)
+      s = v128.load32_splat(x2)
+      a2 = madd(wa, s, a2)
+      b2 = madd(wb, s, b2)
+      s = v128.load32_splat(x3)
+      a3 = madd(wa, s, a3)
+      b3 = madd(wb, s, b3)
+    }
+    x0 += rest
+    x1 += rest
+    x2 += rest
+    x3 += rest
+  }
+  storeRow(p, row, column, a0, b0)
+  if (rows > 1) storeRow(p, row + 1, column, a1, b1)
+  if (rows > 2) storeRow(p, row + 2, column, a2, b2)
+  if (rows > 3) storeRow(p, row + 3, column, a3, b3)
+}
+
+@inline
+function storeRow(p: Product, row: i32, column: i32, a: v128, b: v128): void {
+  const out = p.out + row * p.outStride + (<usize>column << 2)
+  const left = p.outputs - column
+  storeUpTo(out, a, left)
+  storeUpTo(out + 16, b, left - 4)
+}

@@ -1,0 +1,123 @@
+import { KernelError, type Operation } from '@pocket/nn'
+import { type Binding, owned, ownedState, place, type Step } from './binding.ts'
+import { activationCodes, plainProduct, product, upsampling, window, writeDescriptor } from './descriptors.ts'
+import { WasmConvolutionState } from './states.ts'
+import type { WasmConvolution, WasmTransposedConvolution } from './weights.ts'
+
+/**
+ * Convolutions as products. Time runs along the rows, so the inputs of one output (its receptive field) lie in one
+ * piece, the next one's a stride further on: rows of a matrix that overlap, and nothing is copied to make them.
+ */
+
+type Convolution = Extract<Operation, { kind: 'convolution' }>
+type TransposedConvolution = Extract<Operation, { kind: 'transposedConvolution' }>
+
+export const convolution = (operation: Convolution, binding: Binding): Step => {
+  const { residual, out } = operation
+  const weights = owned<WasmConvolution>(operation.weights, binding, 'convolution')
+  const { packed, bias, kernel, stride, dilation, inputChannels, padding } = weights
+  const input = bindWindow(operation, padding, binding)
+  // With dilation the taps of a receptive field lie apart.
+  const taps = dilation === 1 ? 1 : kernel
+  const added = place(residual, binding)
+  const output = place(out, binding)
+  const address = input.nextDescriptor
+  writeDescriptor(binding.runtime, address, product, {
+    ...plainProduct,
+    x: input.window,
+    xStride: stride * inputChannels * 4,
+    rows: out.rows,
+    taps,
+    tapStride: dilation * inputChannels * 4,
+    inputs: packed.inputs / taps,
+    outputs: packed.outputs,
+    format: packed.format,
+    weights: packed.address,
+    bias,
+    residual: added.address,
+    residualStride: added.stride,
+    out: output.address,
+    outStride: output.stride,
+  })
+  return (kernels) => {
+    kernels.slide(input.descriptor)
+    kernels.multiply(address, 0, packed.panels)
+  }
+}
+
+export const transposedConvolution = (operation: TransposedConvolution, binding: Binding): Step =>
+  operation.weights.depthwise ? depthwise(operation, binding) : wideProduct(operation, binding)
+
+/** An input row and those before it give `stride` output rows, which are one row of a product that much wider. */
+const wideProduct = (operation: TransposedConvolution, binding: Binding): Step => {
+  const { x, out } = operation
+  const weights = owned<WasmTransposedConvolution>(operation.weights, binding, 'transposed convolution')
+  const { packed, bias, inputChannels } = weights
+  if (!packed) throw new KernelError('shape', 'the weights of a depthwise convolution are no matrix')
+  const input = bindWindow(operation, 'zero', binding)
+  const address = input.nextDescriptor
+  writeDescriptor(binding.runtime, address, product, {
+    ...plainProduct,
+    x: input.window,
+    xStride: inputChannels * 4,
+    rows: x.rows,
+    inputs: packed.inputs,
+    outputs: packed.outputs,
+    format: packed.format,
+    weights: packed.address,
+    bias,
+    out: place(out, binding).address,
+    outStride: packed.outputs * 4,
+  })
+  return (kernels) => {
+    kernels.slide(input.descriptor)
+    kernels.multiply(address, 0, packed.panels)
+  }
+}
+
+const depthwise = (operation: TransposedConvolution, binding: Binding): Step => {
+  const { x, out } = operation
+  const weights = owned<WasmTransposedConvolution>(operation.weights, binding, 'transposed convolution')
+  const input = bindWindow(operation, 'zero', binding)
+  const address = input.nextDescriptor
+  writeDescriptor(binding.runtime, address, upsampling, {
+    window: input.window,
+    rows: x.rows,
+    channels: weights.inputChannels,
+    stride: weights.stride,
+    taps: weights.kernel / weights.stride,
+    weights: weights.filters,
+    bias: weights.bias,
+    out: place(out, binding).address,
+  })
+  return (kernels) => {
+    kernels.slide(input.descriptor)
+    kernels.upsample(address)
+  }
+}
+
+/** `slide` will put the state's rows and the rows of x, activated, into the operation's scratch. */
+const bindWindow = (
+  operation: Convolution | TransposedConvolution,
+  padding: 'zero' | 'replicate',
+  binding: Binding,
+): { descriptor: number; nextDescriptor: number; window: number } => {
+  const { runtime, layout, descriptors } = binding
+  const { x, inputActivation } = operation
+  const state = ownedState(operation.state, binding, WasmConvolutionState)
+  const input = place(x, binding)
+  const scratch = binding.address + layout.scratch(operation) * 4
+  const nextDescriptor = writeDescriptor(runtime, descriptors, window, {
+    x: input.address,
+    xStride: input.stride,
+    rows: x.rows,
+    channels: x.columns,
+    fresh: state.address,
+    history: state.history,
+    historyRows: state.rows,
+    replicate: padding === 'replicate' ? 1 : 0,
+    activation: activationCodes[inputActivation],
+    window: scratch,
+  })
+  return { descriptor: descriptors, nextDescriptor, window: scratch }
+}

@@ -1,0 +1,107 @@
+import type {
+  Convolution,
+  ConvolutionSource,
+  Matrix,
+  MatrixSource,
+  TransposedConvolution,
+  TransposedConvolutionSource,
+  Vector,
+} from '@pocket/nn'
+import { bf16ToF32 } from '@pocket/safetensors'
+import { type PackedWeights, packWeights } from './pack.ts'
+import { convolutionRows, matrixRows, transposedConvolutionRows } from './row-sources.ts'
+import type { Runtime } from './runtime.ts'
+import { checkConvolution, checkMatrix, checkTransposedConvolution } from './source-checks.ts'
+
+/** Handles to weights in a runtime's memory. Addresses are bytes; a missing bias has address 0. */
+
+interface Owned {
+  readonly runtime: Runtime
+}
+
+export interface WasmVector extends Vector, Owned {
+  readonly address: number
+}
+
+export interface WasmMatrix extends Matrix, Owned {
+  readonly packed: PackedWeights
+  readonly bias: number
+}
+
+export interface WasmConvolution extends Convolution, Owned {
+  readonly packed: PackedWeights
+  readonly bias: number
+}
+
+export interface WasmTransposedConvolution extends TransposedConvolution, Owned {
+  /** Of `[stride · outputChannels, taps · inputChannels]`; undefined when depthwise. */
+  readonly packed: PackedWeights | undefined
+  /** Depthwise only: `[kernel, channels]`, float32. */
+  readonly filters: number
+  readonly bias: number
+}
+
+export const wasmVector = (runtime: Runtime, values: Float32Array): WasmVector => ({
+  runtime,
+  length: values.length,
+  address: runtime.store(values, `a vector of ${values.length} values`),
+})
+
+export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix => {
+  checkMatrix(source)
+  const { weight, bias, precision = 'stored' } = source
+  const [outputs = 0, inputs = 0] = weight.shape
+  const what = `a matrix of [${outputs}, ${inputs}]`
+  const packed = packWeights(runtime, matrixRows(weight), precision, what)
+  return { runtime, outputs, inputs, packed, bias: storeBias(runtime, bias, what) }
+}
+
+export const wasmConvolution = (runtime: Runtime, source: ConvolutionSource): WasmConvolution => {
+  checkConvolution(source)
+  const { weight, bias, stride = 1, dilation = 1, padding = 'zero' } = source
+  const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
+  const what = `a convolution of [${outputChannels}, ${inputChannels}, ${kernel}]`
+  const packed = packWeights(runtime, convolutionRows(weight), 'stored', what)
+  const geometry = { inputChannels, outputChannels, kernel, stride, dilation, padding }
+  return { runtime, ...geometry, packed, bias: storeBias(runtime, bias, what) }
+}
+
+export const wasmTransposedConvolution = (
+  runtime: Runtime,
+  source: TransposedConvolutionSource,
+): WasmTransposedConvolution => {
+  checkTransposedConvolution(source)
+  const { weight, bias, stride, depthwise = false } = source
+  const [inputChannels = 0, columns = 0, kernel = 0] = weight.shape
+  const outputChannels = depthwise ? inputChannels : columns
+  const what = `a transposed convolution of [${inputChannels}, ${columns}, ${kernel}]`
+  const geometry = { runtime, inputChannels, outputChannels, kernel, stride, depthwise }
+  if (depthwise) {
+    const filters = storeFilters(runtime, source, what)
+    return { ...geometry, packed: undefined, filters, bias: storeBias(runtime, bias, what) }
+  }
+  const packed = packWeights(runtime, transposedConvolutionRows(weight, stride), 'stored', what)
+  return { ...geometry, packed, filters: 0, bias: storeBias(runtime, bias && repeat(bias, stride), what) }
+}
+
+const storeBias = (runtime: Runtime, bias: Float32Array | undefined, what: string): number =>
+  bias ? runtime.store(bias, what) : 0
+
+/** A row of the product holds `times` rows of the result, each with the same bias. */
+const repeat = (values: Float32Array, times: number): Float32Array => {
+  const repeated = new Float32Array(values.length * times)
+  for (let i = 0; i < times; i++) repeated.set(values, i * values.length)
+  return repeated
+}
+
+/** `[channels, 1, kernel]` to `[kernel, channels]`, so that four channels are filtered at once. */
+const storeFilters = (runtime: Runtime, source: TransposedConvolutionSource, what: string): number => {
+  const { dtype, shape, bytes } = source.weight
+  const [channels = 0, , kernel = 0] = shape
+  const stored = dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.slice().buffer)
+  const filters = new Float32Array(stored.length)
+  for (let channel = 0; channel < channels; channel++) {
+    for (let k = 0; k < kernel; k++) filters[k * channels + channel] = stored[channel * kernel + k] ?? 0
+  }
+  return runtime.store(filters, what)
+}

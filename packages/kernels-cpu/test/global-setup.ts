@@ -1,0 +1,3 @@
+import { buildKernels } from '../scripts/build-kernels.ts'
+
+export default (): Promise<void> => buildKernels({ onlyStale: true })
