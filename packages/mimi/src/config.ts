@@ -29,7 +29,7 @@ export interface MimiConfig {
   readonly resampleStride: number
 }
 
-/** The defaults of kyutai-labs/pocket-tts (`MimiModel`'s configuration files name no others). */
+/** What every configuration file of kyutai-labs/pocket-tts 2.1.0 says, or leaves to the same defaults. */
 const notInShapes = { sampleRate: 24000, heads: 8, context: 250, maxPeriod: 10000 }
 
 /** No Mimi has longer frames than 1920; a file that asks for more than this is damaged, and memory is finite. */

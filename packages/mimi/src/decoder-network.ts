@@ -1,7 +1,7 @@
 import type { Checkpoint, Matrix, TransformerLayer, TransposedConvolution } from '@pocket/nn'
 import type { MimiConfig } from './config.ts'
 import type { WeightKernels } from './convolution.ts'
-import type { FrameNetwork } from './frame-stream.ts'
+import type { FrameNetwork } from './frame-network.ts'
 import { loadUpsample } from './resample.ts'
 import { type SeanetModule, seanet } from './seanet.ts'
 import { loadSeanetDecoder } from './seanet-decoder.ts'

@@ -2,29 +2,16 @@ import {
   type Kernels,
   type KvCacheOptions,
   type NdArray,
-  type Operations,
   type Plan,
   type Recording,
   record,
-  type Tensor,
 } from '@pocket/nn'
 import { MimiError } from './errors.ts'
 import { EventLoopTurns } from './event-loop-turns.ts'
-import type { Tap } from './seanet.ts'
+import type { FrameNetwork, Tap } from './frame-network.ts'
 import { SerialQueue } from './serial-queue.ts'
 import { StreamStates } from './stream-states.ts'
 import { channelsFirst, joinFrames } from './time-major.ts'
-
-/** A network that takes one frame and gives one frame: either half of the codec. */
-export interface FrameNetwork {
-  readonly label: string
-  /** One frame of input. */
-  readonly input: { readonly name: string; readonly rows: number; readonly columns: number }
-  /** The name of the result among the taps. */
-  readonly output: string
-  /** Records the pass of one frame and returns its result. */
-  readonly describe: (ops: Operations, x: Tensor, states: StreamStates, tap: Tap) => Tensor
-}
 
 export interface FrameStreamOptions {
   readonly cache: KvCacheOptions

@@ -5,6 +5,7 @@ import {
   loadTransposedConvolution,
   type WeightKernels,
 } from './convolution.ts'
+import type { Tap } from './frame-network.ts'
 import { loadResidualBlock, type ResidualBlock, residualBlock } from './residual-block.ts'
 import type { StreamStates } from './stream-states.ts'
 
@@ -17,9 +18,6 @@ export type SeanetModule = { readonly index: number } & (
   | { readonly kind: 'transposedConvolution'; readonly weights: TransposedConvolution }
   | { readonly kind: 'residualBlock'; readonly block: ResidualBlock }
 )
-
-/** Names a value of the pass, and returns it. */
-export type Tap = (name: string, x: Tensor) => Tensor
 
 /** `x` `[time, channels]` through all modules, each output named `model.<index>`. */
 export const seanet = (

@@ -3,7 +3,7 @@ import { KernelError } from '@pocket/nn'
 import { describe, test } from 'vitest'
 
 /** The executors a test runs on: the oracle and the WebAssembly levels that this machine has. */
-const levels: SimdLevel[] = ['scalar']
+const levels: SimdLevel[] = ['scalar', 'simd', 'relaxed']
 
 const openLevel = async (level: SimdLevel): Promise<CpuKernels | KernelError> => {
   try {
