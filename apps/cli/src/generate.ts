@@ -7,12 +7,12 @@ import { loadModel } from './load-model.ts'
 import { createProgress, formatSeconds, formatSpeed, type Progress } from './progress.ts'
 import { readText } from './read-text.ts'
 
-/** `pocket generate`: reads the text, opens the output, loads the model and speaks. */
+/** `pocket generate`: opens the output, reads the text, loads the model and speaks. */
 export const generate = async (argument: string | undefined, flags: GenerateFlags, io: Io): Promise<void> => {
-  const text = await readText(argument, flags.text, io)
   const destination = await openDestination(flags.outputPath, io)
   const progress = createProgress(io.stderr, !flags.quiet)
   try {
+    const text = await readText(argument, flags.text, io)
     const { model, simd } = flags
     const tts = await loadModel({ model, simd, signal: io.signal, onProgress: progress.loading })
     const result = await speak(tts, text, toOptions(flags, io, progress), destination)

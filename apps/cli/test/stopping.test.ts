@@ -24,7 +24,7 @@ describe('stopping', () => {
       writeFileSync(join(folder.path, 'x.wav'), 'precious')
       const child = start(['generate', longText, '-o', 'x.wav'], folder.path)
       const end = finished(child)
-      await untilSpeaking()
+      await untilWritten(44)
       child.kill(signal)
       expect(await end).toMatchObject({ code, stderr: '' })
       expect(folder.files()).toEqual(['x.wav'])
@@ -35,9 +35,10 @@ describe('stopping', () => {
   it('while it waits for text', async () => {
     const child = start(['generate', '-'], folder.path)
     const end = finished(child)
-    await sleep(500)
+    await untilWritten(-1)
     child.kill('SIGINT')
     expect(await end).toMatchObject({ code: 130, stderr: '' })
+    expect(folder.files()).toEqual([])
   })
 
   it('is quiet when the reader of standard output goes away', async () => {
