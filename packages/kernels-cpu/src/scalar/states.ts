@@ -38,8 +38,8 @@ export class ScalarKvCache implements KvCache {
     this.capacity = capacity
     this.window = window
     this.maxPeriod = maxPeriod
-    this.keys = new Float32Array(capacity * this.width)
-    this.values = new Float32Array(capacity * this.width)
+    this.keys = reserve(capacity * this.width)
+    this.values = reserve(capacity * this.width)
   }
 
   get width(): number {
@@ -65,6 +65,14 @@ export class ScalarKvCache implements KvCache {
   }
 
   dispose(): void {}
+}
+
+const reserve = (length: number): Float32Array => {
+  try {
+    return new Float32Array(length)
+  } catch (cause) {
+    throw new KernelError('out-of-memory', `no memory for a KV cache of ${length} values`, { cause })
+  }
 }
 
 /** What every executor refuses in `KvCache.load`. */
