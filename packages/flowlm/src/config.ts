@@ -85,11 +85,11 @@ const readShapes = (checkpoint: Checkpoint): Shapes => {
   const shapes = {
     vocabularySize: embeddingRows - 1,
     dModel: size('conditioner.embed.weight', 2, 1),
-    layers: checkpoint.countLayers('transformer.'),
+    layers: countParts(checkpoint, 'transformer.layers.', 'linear1.weight', 'norm1.weight'),
     feedForward: size('transformer.layers.0.linear1.weight', 2, 0),
     latentDim: size('bos_emb', 1, 0),
     flowDim: size('flow_net.input_proj.weight', 2, 0),
-    flowDepth: countFlowBlocks(checkpoint),
+    flowDepth: countParts(checkpoint, 'flow_net.res_blocks.', 'mlp.0.weight', 'in_ln.weight'),
     timeEmbeddingDim: 2 * size('flow_net.time_embed.0.freqs', 1, 0),
     innerDim: hasSpeakerProjection(checkpoint) ? size('speaker_proj_weight', 2, 1) : undefined,
   }
@@ -100,9 +100,16 @@ const readShapes = (checkpoint: Checkpoint): Shapes => {
   )
 }
 
-const countFlowBlocks = (checkpoint: Checkpoint): number => {
+/**
+ * Counts the parts `<prefix>0`, `<prefix>1`, … that have the tensor `marker`. The count ends where a part lacks it:
+ * when that part has `other`, or the part after it is there, the checkpoint is damaged and not shorter.
+ */
+const countParts = (checkpoint: Checkpoint, prefix: string, marker: string, other: string): number => {
+  const has = (part: number, name: string): boolean => checkpoint.has(`${prefix}${part}.${name}`)
   let count = 0
-  while (checkpoint.has(`flow_net.res_blocks.${count}.mlp.0.weight`)) count++
+  while (has(count, marker)) count++
+  const damaged = count === 0 || has(count, other) || has(count + 1, marker)
+  if (damaged) checkpoint.shape(`${prefix}${count}.${marker}`)
   return count
 }
 
