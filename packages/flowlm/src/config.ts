@@ -1,7 +1,7 @@
 import type { Checkpoint } from '@pocket/nn'
 import { FlowLmError } from './errors.ts'
 
-/** The sizes of a FlowLM. All but the last three (and `heads`, which sets `headDim`) are read off tensor shapes. */
+/** The sizes of a FlowLM, read off its tensors' shapes where nothing else is said. */
 export interface FlowLmConfig {
   /** Token ids run from 0 to here, this one excluded. The embedding has one row more, for padding. */
   readonly vocabularySize: number

@@ -22,7 +22,7 @@ export interface FlowState {
   snapshot(): Promise<KvSnapshot>
   /**
    * A value of the last pass, `[time, features]`: `embed`, `layer.I`, `hidden` (each `[rows, dModel]`), after a step
-   * also `eos` `[1, 1]` and `latent`, its input. Of a prompt of more than 512 rows the last block of 512.
+   * also `eos` `[1, 1]` and `latent`, its input. A prompt runs in blocks of 512 rows, the last of which is read.
    * Throws FlowLmError `tap` or `disposed`.
    */
   tap(name: string): Promise<NdArray<Float32Array>>

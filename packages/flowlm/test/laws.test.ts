@@ -212,6 +212,21 @@ describeOnEveryLevel('laws', (kernels) => {
     await withState(voice, (state) => speak(state, 1))
   })
 
+  it('a snapshot of nothing is a fresh start', async () => {
+    const fresh = flowLm.createState()
+    const nothing = await fresh.snapshot()
+    await flowLm.promptTokens([], fresh)
+    expect(fresh.position).toBe(0)
+    const expected = await speak(fresh, 2)
+    fresh.dispose()
+    expect(await withState(nothing, (state) => speak(state, 2))).toEqual(expected)
+  })
+
+  it('as many LSD steps as are allowed end in a finite latent', async () => {
+    const latent = await flowLm.sampleLatent(new Float32Array(128).fill(0.1), noise(0), 1000)
+    expect(latent.every(Number.isFinite)).toBe(true)
+  })
+
   it('the beginning of speech is the latent bos_emb', async () => {
     const bos = openModel('tiny-2026-04').f32('flow_lm.bos_emb').data
     const fromNull = await withState(voice, (state) => flowLm.step(null, state))
