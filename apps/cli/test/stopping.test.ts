@@ -8,9 +8,9 @@ import { finished, start } from './pocket.ts'
 const folder = useFolder()
 const longText = 'The old man sat by the window and read his newspaper. '.repeat(200)
 
-/** Waits until samples are on their way into a temporary file. */
-const untilSpeaking = async () => {
-  while (!folder.files().some((name) => name.endsWith('.part') && folder.read(name).length > 44))
+/** Waits until the temporary file is there and longer than `bytes`. */
+const untilWritten = async (bytes: number) => {
+  while (!folder.files().some((name) => name.endsWith('.part') && folder.read(name).length > bytes))
     await sleep(10)
 }
 
