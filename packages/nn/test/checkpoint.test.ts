@@ -1,7 +1,7 @@
+import { Checkpoint, type CheckpointProblem } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
 import { writeTensorFile } from '@tooling/fixtures'
 import { describe, expect, it } from 'vitest'
-import { Checkpoint, type CheckpointProblem } from '../src/index.ts'
 
 class NetworkError extends Error {
   readonly problem: CheckpointProblem

@@ -9,6 +9,7 @@ it('runs the example of the README', () => {
   expect(readFileSync(new URL('../README.md', import.meta.url), 'utf8')).toContain(
     readFileSync(file, 'utf8').trim(),
   )
-  const output = execFileSync(process.execPath, ['--conditions=@pocket/source', file], { encoding: 'utf8' })
+  const conditions = process.env.TEST_BUILT ? [] : ['--conditions=@pocket/source']
+  const output = execFileSync(process.execPath, [...conditions, file], { encoding: 'utf8' })
   expect(output).toBe('layerNorm → [16, 256]\nlinear → [16, 1024]\nlinear → [16, 256]\n112 KiB of memory\n')
 })

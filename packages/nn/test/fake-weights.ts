@@ -1,4 +1,4 @@
-import type { Matrix, Vector } from '../src/index.ts'
+import type { Matrix, Vector } from '@pocket/nn'
 
 /** Handles with shapes only: recordings need no more. */
 export const matrix = (outputs: number, inputs: number): Matrix => ({ outputs, inputs })

@@ -1,6 +1,6 @@
+import { layOut, operands, type Recording, record, type Tensor } from '@pocket/nn'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { layOut, operands, type Recording, record, type Tensor } from '../src/index.ts'
 import { matrix } from './fake-weights.ts'
 
 /** A random graph: each operation reads one or two earlier tensors of equal rows; some are tapped. */

@@ -1,6 +1,6 @@
+import { ndArray } from '@pocket/nn'
 import ndarray from 'ndarray'
 import { expect, it } from 'vitest'
-import { ndArray } from '../src/index.ts'
 
 it('has the form of the ndarray package', () => {
   const { data, shape, stride, offset } = ndArray(

@@ -1,5 +1,5 @@
+import { type ConvolutionState, KernelError, type KvCache, type Operations, record } from '@pocket/nn'
 import { describe, expect, it } from 'vitest'
-import { type ConvolutionState, KernelError, type KvCache, type Operations, record } from '../src/index.ts'
 import { matrix, vector } from './fake-weights.ts'
 
 const convolution = {

@@ -1,5 +1,5 @@
+import { fillRotations, rotaryFrequencies } from '@pocket/nn'
 import { expect, it } from 'vitest'
-import { fillRotations, rotaryFrequencies } from '../src/index.ts'
 
 it('makes angles in float32, as the reference does', () => {
   const frequencies = rotaryFrequencies(64, 10000)

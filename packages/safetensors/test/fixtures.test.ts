@@ -1,6 +1,6 @@
+import { SafeTensors, type SafeTensorsErrorCode, writeSafeTensors } from '@pocket/safetensors'
 import { readFixture, readGoldens, readJson } from '@tooling/fixtures'
 import { describe, expect, test } from 'vitest'
-import { SafeTensors, type SafeTensorsErrorCode, writeSafeTensors } from '../src/index.ts'
 import { failure, sameBytes } from './make-file.ts'
 
 const models = ['tiny/tiny-2026-04', 'tiny/tiny-2026-01', 'tiny/tiny-24l']

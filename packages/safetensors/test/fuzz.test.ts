@@ -1,7 +1,7 @@
+import { openBlob, SafeTensors, SafeTensorsError } from '@pocket/safetensors'
 import { readFixture } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { openBlob, SafeTensors, SafeTensorsError } from '../src/index.ts'
 import { makeFile } from './make-file.ts'
 
 const voice = readFixture('tiny/tiny-2026-04/voices/voice-metadata.safetensors')

@@ -1,6 +1,6 @@
+import { bf16ToF32, f16ToF32, f32ToBf16 } from '@pocket/safetensors'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { bf16ToF32, f16ToF32, f32ToBf16 } from '../src/index.ts'
 import { failureCode, sameBytes } from './make-file.ts'
 
 const patterns = Uint16Array.from({ length: 65536 }, (_, i) => i)

@@ -1,4 +1,4 @@
-import { SafeTensorsError, type SafeTensorsErrorCode } from '../src/index.ts'
+import { SafeTensorsError, type SafeTensorsErrorCode } from '@pocket/safetensors'
 
 /** A file of any header, sound or not, and as many zero bytes as its tensors should have. */
 export const makeFile = (header: string | Uint8Array, data: number | Uint8Array = 0): Uint8Array => {

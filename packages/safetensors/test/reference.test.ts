@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs'
+import { type Dtype, SafeTensors, type SafeTensorsErrorCode, writeSafeTensors } from '@pocket/safetensors'
 import { describe, expect, test } from 'vitest'
-import { type Dtype, SafeTensors, type SafeTensorsErrorCode, writeSafeTensors } from '../src/index.ts'
 import { failure, makeFile } from './make-file.ts'
 
 /** Written by the reference library; see golden/generate.py. */

@@ -1,6 +1,6 @@
+import { type Dtype, rowMajor, SafeTensors, type TensorData, writeSafeTensors } from '@pocket/safetensors'
 import ndarray from 'ndarray'
 import { describe, expect, test } from 'vitest'
-import { type Dtype, rowMajor, SafeTensors, type TensorData, writeSafeTensors } from '../src/index.ts'
 import { failure, failureCode, makeFile } from './make-file.ts'
 
 const open = (tensors: Record<string, TensorData>, metadata?: Record<string, string>) =>

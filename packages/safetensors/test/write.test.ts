@@ -1,7 +1,7 @@
+import { type Dtype, SafeTensors, type TensorData, writeSafeTensors } from '@pocket/safetensors'
 import { writeTensorFile } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type Dtype, SafeTensors, type TensorData, writeSafeTensors } from '../src/index.ts'
 import { failureCode } from './make-file.ts'
 
 const bits: Record<Dtype, number> = {

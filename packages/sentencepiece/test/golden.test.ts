@@ -1,6 +1,6 @@
+import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
 import { readFixture, readJson } from '@tooling/fixtures'
 import { describe, expect, it } from 'vitest'
-import { SentencePieceError, SentencePieceUnigram } from '../src/index.ts'
 
 interface EncodeGoldens {
   models: Record<

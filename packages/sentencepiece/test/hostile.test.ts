@@ -1,7 +1,7 @@
+import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
 import { readFixture } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SentencePieceError, SentencePieceUnigram } from '../src/index.ts'
 import { bytePieces, concatenate, type TestPiece, unknownPiece, writeModel } from './model-writer.ts'
 
 const models = ['sp1000', 'sp-user', 'sp-nobyte'].map((name) => readFixture(`tokenizer/${name}.model`))

@@ -1,6 +1,6 @@
+import { SentencePieceUnigram } from '@pocket/sentencepiece'
 import { readFixture } from '@tooling/fixtures'
 import { describe, expect, it } from 'vitest'
-import { SentencePieceUnigram } from '../src/index.ts'
 import {
   bytePieces,
   bytesField,

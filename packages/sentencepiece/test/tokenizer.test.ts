@@ -1,7 +1,7 @@
+import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
 import { readFixture } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SentencePieceError, SentencePieceUnigram } from '../src/index.ts'
 
 const load = (name: string) => SentencePieceUnigram.fromBytes(readFixture(`tokenizer/${name}.model`))
 

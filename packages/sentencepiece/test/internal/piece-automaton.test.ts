@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PieceAutomaton } from '../src/piece-automaton.ts'
+import { PieceAutomaton } from '../../src/piece-automaton.ts'
 
 /** Every `[end, length, id]` that the automaton reports, in its order. */
 const matchesOf = (patterns: string[], text: string): number[][] => {

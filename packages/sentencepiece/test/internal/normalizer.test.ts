@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Normalizer } from '../src/normalizer.ts'
+import { Normalizer } from '../../src/normalizer.ts'
 
 interface Flags {
   addDummyPrefix: boolean

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readModelFile } from '../src/model-file.ts'
-import { UnigramModel } from '../src/unigram-model.ts'
-import { Vocabulary } from '../src/vocabulary.ts'
-import { type TestPiece, unknownPiece, writeModel } from './model-writer.ts'
+import { readModelFile } from '../../src/model-file.ts'
+import { UnigramModel } from '../../src/unigram-model.ts'
+import { Vocabulary } from '../../src/vocabulary.ts'
+import { type TestPiece, unknownPiece, writeModel } from '../model-writer.ts'
 
 const float = Math.fround
 const FLT_MAX = float(3.4028235e38)

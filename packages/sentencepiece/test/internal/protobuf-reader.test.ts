@@ -1,8 +1,8 @@
+import { SentencePieceError } from '@pocket/sentencepiece'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { SentencePieceError } from '../src/index.ts'
-import { float32, protobufFields, tagOf, utf8, WireType } from '../src/protobuf-reader.ts'
-import { bytesField, floatField, varint, varintField } from './model-writer.ts'
+import { float32, protobufFields, tagOf, utf8, WireType } from '../../src/protobuf-reader.ts'
+import { bytesField, floatField, varint, varintField } from '../model-writer.ts'
 
 const read = (bytes: number[]) => [...protobufFields(Uint8Array.from(bytes))]
 

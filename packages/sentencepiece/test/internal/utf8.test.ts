@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeLossyUtf8, utf8Bytes, utf8Length } from '../src/utf8.ts'
+import { decodeLossyUtf8, utf8Bytes, utf8Length } from '../../src/utf8.ts'
 
 const encoder = new TextEncoder()
 const strict = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })

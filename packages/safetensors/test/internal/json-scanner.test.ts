@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { JsonScanner } from '../src/json-scanner.ts'
-import { failure, failureCode } from './make-file.ts'
+import { JsonScanner } from '../../src/json-scanner.ts'
+import { failure, failureCode } from '../make-file.ts'
 
 /** Reads any value of the subset that headers use, as JSON.parse would; objects as pairs. */
 const read = (json: JsonScanner): unknown => {
