@@ -18,6 +18,7 @@ function multiplyPair<T>(p: Product, first: i32, second: i32): void {
   const panelBytes = <usize>(p.taps * p.inputs) * step
   let a = p.weights + first * panelBytes
   let b = p.weights + second * panelBytes
+  const mask = i32x4.splat(p.highHalves)
   let a0 = f32x4.splat(0)
   let a1 = a0
   let a2 = a0
@@ -42,16 +43,16 @@ function multiplyPair<T>(p: Product, first: i32, second: i32): void {
       } else {
         let v = v128.load(a)
         a0 = madd(low(v), s, a0)
-        a1 = madd(high(v), s, a1)
+        a1 = madd(high(v, mask), s, a1)
         v = v128.load(a, 16)
         a2 = madd(low(v), s, a2)
-        a3 = madd(high(v), s, a3)
+        a3 = madd(high(v, mask), s, a3)
         v = v128.load(b)
         b0 = madd(low(v), s, b0)
-        b1 = madd(high(v), s, b1)
+        b1 = madd(high(v, mask), s, b1)
         v = v128.load(b, 16)
         b2 = madd(low(v), s, b2)
-        b3 = madd(high(v), s, b3)
+        b3 = madd(high(v, mask), s, b3)
       }
     }
   }

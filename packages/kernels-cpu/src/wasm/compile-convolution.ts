@@ -1,6 +1,14 @@
 import { KernelError, type Operation } from '@pocket/nn'
 import { type Binding, owned, ownedState, place, type Step } from './binding.ts'
-import { activationCodes, plainProduct, product, upsampling, window, writeDescriptor } from './descriptors.ts'
+import {
+  activationCodes,
+  plainProduct,
+  product,
+  tileColumns,
+  upsampling,
+  window,
+  writeDescriptor,
+} from './descriptors.ts'
 import { WasmConvolutionState } from './states.ts'
 import type { WasmConvolution, WasmTransposedConvolution } from './weights.ts'
 
@@ -33,6 +41,7 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
+    expanded: input.expanded,
     bias,
     residual: added.address,
     residualStride: added.stride,
@@ -65,6 +74,7 @@ const wideProduct = (operation: TransposedConvolution, binding: Binding): Step =
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
+    expanded: input.expanded,
     bias,
     out: place(out, binding).address,
     outStride: packed.outputs * 4,
@@ -101,12 +111,14 @@ const bindWindow = (
   operation: Convolution | TransposedConvolution,
   padding: 'zero' | 'replicate',
   binding: Binding,
-): { descriptor: number; nextDescriptor: number; window: number } => {
+): { descriptor: number; nextDescriptor: number; window: number; expanded: number } => {
   const { runtime, layout, descriptors } = binding
   const { x, inputActivation } = operation
   const state = ownedState(operation.state, binding, WasmConvolutionState)
   const input = place(x, binding)
-  const scratch = binding.address + layout.scratch(operation) * 4
+  const first = binding.address / 4 + layout.scratch(operation)
+  const scratch = windowScratch(operation)
+  const address = (first + scratch.window) * 4
   const nextDescriptor = writeDescriptor(runtime, descriptors, window, {
     x: input.address,
     xStride: input.stride,
@@ -117,7 +129,15 @@ const bindWindow = (
     historyRows: state.rows,
     replicate: padding === 'replicate' ? 1 : 0,
     activation: activationCodes[inputActivation],
-    window: scratch,
+    window: address,
   })
-  return { descriptor: descriptors, nextDescriptor, window: scratch }
+  const expanded = (first + scratch.expanded) * 4
+  return { descriptor: descriptors, nextDescriptor, window: address, expanded }
+}
+
+/** The parts of a convolution's scratch, in float32 values, and its length. */
+export const windowScratch = ({ x, state, weights }: Convolution | TransposedConvolution) => {
+  const expanded = Math.ceil(((state.rows + x.rows) * x.columns) / 4) * 4
+  // Of a transposed convolution's kernel one phase meets a row of outputs: this is enough for both.
+  return { window: 0, expanded, length: expanded + weights.kernel * x.columns * tileColumns }
 }

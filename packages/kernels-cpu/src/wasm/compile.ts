@@ -1,8 +1,16 @@
 import type { Operation } from '@pocket/nn'
 import { addressOf, type Binding, owned, place, placeFactor, type Step } from './binding.ts'
 import { attention, attentionScratch } from './compile-attention.ts'
-import { convolution, transposedConvolution } from './compile-convolution.ts'
-import { activationCodes, elementwise, norm, plainProduct, product, writeDescriptor } from './descriptors.ts'
+import { convolution, transposedConvolution, windowScratch } from './compile-convolution.ts'
+import {
+  activationCodes,
+  elementwise,
+  norm,
+  plainProduct,
+  product,
+  tileColumns,
+  writeDescriptor,
+} from './descriptors.ts'
 import type { WasmMatrix } from './weights.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -34,7 +42,9 @@ export const scratchLength = (operation: Operation): number => {
       return attentionScratch(operation).length
     case 'convolution':
     case 'transposedConvolution':
-      return (operation.state.rows + operation.x.rows) * operation.x.columns
+      return windowScratch(operation).length
+    case 'linear':
+      return operation.x.rows > 1 ? operation.matrix.inputs * tileColumns : 0
     default:
       return 0
   }
@@ -57,6 +67,7 @@ const linear = (operation: Of<'linear'>, binding: Binding): Step => {
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
+    expanded: x.rows > 1 ? binding.address + binding.layout.scratch(operation) * 4 : 0,
     bias,
     activation: activationCodes[activation],
     scale: typeof scale === 'number' ? scale : 1,

@@ -17,6 +17,8 @@ export const product = {
   outputs: 'word',
   format: 'word',
   weights: 'word',
+  highHalves: 'word',
+  expanded: 'word',
   bias: 'word',
   activation: 'word',
   scale: 'float',
@@ -28,10 +30,14 @@ export const product = {
   outStride: 'word',
 } as const satisfies Fields
 
+/** Columns whose weights a product of many rows widens at a time; `tileColumns` of assembly/tile-product.ts. */
+export const tileColumns = 8
+
 /** A product with nothing after its sums: what is left to say is where things are and how many. */
 export const plainProduct = {
   taps: 1,
   tapStride: 0,
+  highHalves: 0xffff0000,
   bias: 0,
   activation: 0,
   scale: 1,

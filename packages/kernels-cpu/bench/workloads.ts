@@ -1,0 +1,174 @@
+import { type Kernels, type Operations, type Plan, record, type StoredWeight, type Tensor } from '@pocket/nn'
+import { f32ToBf16 } from '@pocket/safetensors'
+
+/** What is timed: plans in the sizes of english_2026-04, with weights that keep activations of order one. */
+export interface Workload {
+  readonly name: string
+  /** Makes weights, states and the plan; returns what is timed. */
+  prepare(kernels: Kernels): () => void
+  /** Bytes of weights that a run reads. */
+  readonly bytes?: number
+  /** Multiplications and additions of a run's products. */
+  readonly flops?: number
+}
+
+type Dtype = StoredWeight['dtype']
+
+const dModel = 1024
+const layers = 6
+const backboneWeights = layers * dModel * (3 * dModel + dModel + 4 * dModel + 4 * dModel)
+
+export const backboneStep = (dtype: Dtype): Workload => ({
+  name: `backbone products, 1 row, ${dtype}`,
+  bytes: backboneWeights * (dtype === 'BF16' ? 2 : 4),
+  flops: 2 * backboneWeights,
+  prepare: (kernels) => backbone(kernels, 1, dtype),
+})
+
+export const backbonePrompt = (rows: number, dtype: Dtype): Workload => ({
+  name: `backbone products, ${rows} rows, ${dtype}`,
+  flops: 2 * backboneWeights * rows,
+  prepare: (kernels) => backbone(kernels, rows, dtype),
+})
+
+const backbone = (kernels: Kernels, rows: number, dtype: Dtype): (() => void) =>
+  runOf(kernels, (ops) => {
+    let x = ops.input('x', rows, dModel)
+    const linear = (input: Tensor, outputs: number): Tensor =>
+      ops.linear(input, kernels.matrix({ weight: weight([outputs, input.columns], input.columns, dtype) }))
+    for (let layer = 0; layer < layers; layer++) {
+      x = linear(ops.columns(linear(x, 3 * dModel), 0, dModel), dModel)
+      x = linear(linear(x, 4 * dModel), dModel)
+    }
+    return x
+  })
+
+export const backboneAttention = (positions: number): Workload => ({
+  name: `backbone attention, ${layers} layers, ${positions} positions`,
+  bytes: layers * positions * dModel * 2 * 4,
+  prepare: (kernels) => attention(kernels, { layers, rows: 1, heads: 16, positions }),
+})
+
+export const codecAttention = (): Workload => ({
+  name: 'codec attention, 2 layers, 16 rows, window 250',
+  prepare: (kernels) => attention(kernels, { layers: 2, rows: 16, heads: 8, positions: 250, window: 250 }),
+})
+
+const attention = (
+  kernels: Kernels,
+  {
+    layers,
+    rows,
+    heads,
+    positions,
+    window,
+  }: { layers: number; rows: number; heads: number; positions: number; window?: number },
+): (() => void) => {
+  const headDim = 64
+  const width = heads * headDim
+  // Room for a while, so that filling the caches anew does not disturb the typical run.
+  const capacity = positions + 64 * rows
+  const caches = Array.from({ length: layers }, () =>
+    kernels.kvCache({ heads, headDim, capacity, maxPeriod: 10000, ...(window && { window }) }),
+  )
+  const run = runOf(kernels, (ops) => {
+    const x = ops.input('x', rows, 3 * width)
+    return caches.map((cache) => ops.attention(x, cache)).at(-1)!
+  })
+  const past = noise(positions * width, 1)
+  return () => {
+    for (const cache of caches) {
+      const isFull = cache.position + rows > capacity
+      if (cache.position === 0 || (window === undefined && isFull)) cache.load(past, past, positions)
+    }
+    run()
+  }
+}
+
+/** One frame of Mimi's decoder after its upsampling: two transformer layers at 16 positions, then SEANet. */
+export const codecProducts = (dtype: Dtype): Workload => ({
+  name: `codec products, 1 frame, ${dtype}`,
+  flops: codecFlops,
+  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, dtype, 'none')),
+})
+
+export const codecWithActivations = (dtype: Dtype): Workload => ({
+  name: `the same with ELU, ${dtype}`,
+  flops: codecFlops,
+  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, dtype, 'elu')),
+})
+
+const ratios = [6, 5, 4]
+const codecWidth = 512
+const positions = 16
+
+const codecFlops = (() => {
+  let flops = 2 * 2 * positions * 12 * codecWidth ** 2
+  let rows = positions
+  let channels = codecWidth
+  flops += 2 * rows * channels * 7 * channels
+  for (const ratio of ratios) {
+    flops += 2 * rows * (2 * channels) * (ratio * (channels / 2))
+    rows *= ratio
+    channels /= 2
+    flops += 2 * rows * (channels / 2) * (3 * channels + channels)
+  }
+  return flops + 2 * rows * 3 * channels
+})()
+
+const codec = (kernels: Kernels, ops: Operations, dtype: Dtype, inputActivation: 'none' | 'elu'): Tensor => {
+  const linear = (x: Tensor, outputs: number): Tensor =>
+    ops.linear(x, kernels.matrix({ weight: weight([outputs, x.columns], x.columns, dtype) }))
+  const convolution = (x: Tensor, outputs: number, kernel: number, residual?: Tensor): Tensor => {
+    const weights = kernels.convolution({
+      weight: weight([outputs, x.columns, kernel], x.columns * kernel, dtype),
+    })
+    const state = kernels.convolutionState(weights)
+    return ops.convolution(x, weights, state, { inputActivation, ...(residual && { residual }) })
+  }
+  let x = ops.input('x', positions, codecWidth)
+  for (let layer = 0; layer < 2; layer++) {
+    x = linear(ops.columns(linear(x, 3 * codecWidth), 0, codecWidth), codecWidth)
+    x = linear(linear(x, 4 * codecWidth), codecWidth)
+  }
+  x = convolution(x, codecWidth, 7)
+  for (const ratio of ratios) {
+    const weights = kernels.transposedConvolution({
+      weight: weight([x.columns, x.columns / 2, 2 * ratio], 2 * x.columns, dtype),
+      stride: ratio,
+    })
+    const state = kernels.convolutionState(weights)
+    x = ops.transposedConvolution(x, weights, state, { inputActivation })
+    x = convolution(convolution(x, x.columns / 2, 3), x.columns, 1, x)
+  }
+  return convolution(x, 1, 3)
+}
+
+const runOf = (kernels: Kernels, describe: (ops: Operations) => Tensor): (() => void) => {
+  const recording = record('bench', (ops) => {
+    ops.tap('out', describe(ops))
+  })
+  const plan: Plan = kernels.plan(recording)
+  for (const [name, { rows, columns }] of recording.inputs) plan.write(name, noise(rows * columns, 2))
+  return () => plan.run()
+}
+
+const weight = (shape: number[], inputs: number, dtype: Dtype): StoredWeight => {
+  const count = shape.reduce((product, size) => product * size, 1)
+  const values = noise(count, 3, Math.sqrt(3 / inputs))
+  const { buffer, byteLength } = dtype === 'BF16' ? f32ToBf16(values) : values
+  return { dtype, shape, bytes: new Uint8Array(buffer, 0, byteLength) }
+}
+
+/** Uniform between −scale and scale. */
+const noise = (length: number, seed: number, scale = 1): Float32Array<ArrayBuffer> => {
+  const values = new Float32Array(length)
+  let state = Math.imul(seed, 0x9e3779b9) | 1
+  for (let i = 0; i < length; i++) {
+    state ^= state << 13
+    state ^= state >>> 17
+    state ^= state << 5
+    values[i] = state * 2 ** -31 * scale
+  }
+  return values
+}
