@@ -2,6 +2,12 @@ import { activated } from './functions'
 import { Product } from './product'
 import { loadUpTo, storeUpTo } from './vector'
 
+/** Four sums of one tap, or the first `count` of them, join those of the taps before. */
+@inline
+export function addUpTo(out: usize, tap: i32, sums: v128, count: i32): void {
+  storeUpTo(out, tap == 0 ? sums : f32x4.add(loadUpTo(out, count), sums), count)
+}
+
 /**
  * What follows the sums of a product, in place: a block of `out` that was just written and lies in the nearest cache.
  * Kept out of the loops that sum, which need every register.

@@ -4,8 +4,9 @@ import { multiplyRows } from './tile-product'
 
 /**
  * `out = residual + scale · gate ⊙ activation(x Wᵀ + bias)`, x being `[rows, taps · inputs]` and W
- * `[outputs, taps · inputs]`. The inputs of one tap lie together and taps `tapStride` apart, so that a convolution
- * is a product whose rows overlap. Strides are in bytes; gate, bias and residual are missing where their address is 0.
+ * `[outputs, taps · inputs]`. The inputs of one tap lie together, the taps of a row `tapStride` apart. Each tap is summed
+ * on its own: a float32 sum of thousands of terms would lose digits. Rows may overlap, which makes a convolution a
+ * product. Strides are in bytes; gate, bias and residual are missing where their address is 0.
  */
 @unmanaged
 export class Product {

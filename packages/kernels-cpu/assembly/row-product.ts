@@ -1,6 +1,6 @@
-import { finish } from './epilogue'
+import { addUpTo, finish } from './epilogue'
 import { high, low, panelWidth, Product } from './product'
-import { madd, storeUpTo } from './vector'
+import { madd } from './vector'
 
 /**
  * One row of x: every weight is read once, and reading is what takes the time. The panels are walked as two streams
@@ -16,18 +16,18 @@ export function multiplyRow<T>(p: Product, firstPanel: i32, panels: i32): void {
 function multiplyPair<T>(p: Product, first: i32, second: i32): void {
   const step: usize = panelWidth * sizeof<T>()
   const panelBytes = <usize>(p.taps * p.inputs) * step
+  const mask = i32x4.splat(p.highHalves)
   let a = p.weights + first * panelBytes
   let b = p.weights + second * panelBytes
-  const mask = i32x4.splat(p.highHalves)
-  let a0 = f32x4.splat(0)
-  let a1 = a0
-  let a2 = a0
-  let a3 = a0
-  let b0 = a0
-  let b1 = a0
-  let b2 = a0
-  let b3 = a0
   for (let tap = 0; tap < p.taps; tap++) {
+    let a0 = f32x4.splat(0)
+    let a1 = a0
+    let a2 = a0
+    let a3 = a0
+    let b0 = a0
+    let b1 = a0
+    let b2 = a0
+    let b3 = a0
     let x = p.x + tap * p.tapStride
     for (const end = x + (<usize>p.inputs << 2); x < end; x += 4, a += step, b += step) {
       const s = v128.load32_splat(x)
@@ -55,18 +55,19 @@ function multiplyPair<T>(p: Product, first: i32, second: i32): void {
         b3 = madd(high(v, mask), s, b3)
       }
     }
+    addPanel(p, tap, first * panelWidth, a0, a1, a2, a3)
+    if (second != first) addPanel(p, tap, second * panelWidth, b0, b1, b2, b3)
   }
-  storePanel(p, first * panelWidth, a0, a1, a2, a3)
-  if (second != first) storePanel(p, second * panelWidth, b0, b1, b2, b3)
+  finish(p, 0, 1, first * panelWidth, panelWidth)
+  if (second != first) finish(p, 0, 1, second * panelWidth, panelWidth)
 }
 
 @inline
-function storePanel(p: Product, column: i32, v0: v128, v1: v128, v2: v128, v3: v128): void {
+function addPanel(p: Product, tap: i32, column: i32, v0: v128, v1: v128, v2: v128, v3: v128): void {
   const out = p.out + (<usize>column << 2)
   const left = p.outputs - column
-  storeUpTo(out, v0, left)
-  storeUpTo(out + 16, v1, left - 4)
-  storeUpTo(out + 32, v2, left - 8)
-  storeUpTo(out + 48, v3, left - 12)
-  finish(p, 0, 1, column, panelWidth)
+  addUpTo(out, tap, v0, left)
+  addUpTo(out + 16, tap, v1, left - 4)
+  addUpTo(out + 32, tap, v2, left - 8)
+  addUpTo(out + 48, tap, v3, left - 12)
 }

@@ -1,6 +1,6 @@
-import { finish } from './epilogue'
+import { addUpTo, finish } from './epilogue'
 import { high, low, panelWidth, Product } from './product'
-import { madd, storeUpTo } from './vector'
+import { madd } from './vector'
 
 /** Rows and columns of a tile: its sums fill 8 of the 16 registers, and larger ones were measured to spill. */
 const tileRows = 4
@@ -59,15 +59,15 @@ function multiplyTile(p: Product, weights: usize, step: usize, row: i32, column:
   let x1 = rows > 1 ? x0 + p.xStride : x0
   let x2 = rows > 2 ? x1 + p.xStride : x1
   let x3 = rows > 3 ? x2 + p.xStride : x2
-  let a0 = f32x4.splat(0)
-  let a1 = a0
-  let a2 = a0
-  let a3 = a0
-  let b0 = a0
-  let b1 = a0
-  let b2 = a0
-  let b3 = a0
   for (let tap = 0; tap < p.taps; tap++) {
+    let a0 = f32x4.splat(0)
+    let a1 = a0
+    let a2 = a0
+    let a3 = a0
+    let b0 = a0
+    let b1 = a0
+    let b2 = a0
+    let b3 = a0
     for (const end = x0 + (<usize>p.inputs << 2); x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += step) {
       const wa = v128.load(w)
       const wb = v128.load(w, 16)
@@ -84,21 +84,21 @@ function multiplyTile(p: Product, weights: usize, step: usize, row: i32, column:
       a3 = madd(wa, s, a3)
       b3 = madd(wb, s, b3)
     }
+    addRow(p, tap, row, column, a0, b0)
+    if (rows > 1) addRow(p, tap, row + 1, column, a1, b1)
+    if (rows > 2) addRow(p, tap, row + 2, column, a2, b2)
+    if (rows > 3) addRow(p, tap, row + 3, column, a3, b3)
     x0 += rest
     x1 += rest
     x2 += rest
     x3 += rest
   }
-  storeRow(p, row, column, a0, b0)
-  if (rows > 1) storeRow(p, row + 1, column, a1, b1)
-  if (rows > 2) storeRow(p, row + 2, column, a2, b2)
-  if (rows > 3) storeRow(p, row + 3, column, a3, b3)
 }
 
 @inline
-function storeRow(p: Product, row: i32, column: i32, a: v128, b: v128): void {
+function addRow(p: Product, tap: i32, row: i32, column: i32, a: v128, b: v128): void {
   const out = p.out + row * p.outStride + (<usize>column << 2)
   const left = p.outputs - column
-  storeUpTo(out, a, left)
-  storeUpTo(out + 16, b, left - 4)
+  addUpTo(out, tap, a, left)
+  addUpTo(out + 16, tap, b, left - 4)
 }

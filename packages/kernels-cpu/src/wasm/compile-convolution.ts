@@ -4,6 +4,7 @@ import {
   activationCodes,
   plainProduct,
   product,
+  tapsOf,
   tileColumns,
   upsampling,
   window,
@@ -26,7 +27,9 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
   const { packed, bias, kernel, stride, dilation, inputChannels, padding } = weights
   const input = bindWindow(operation, padding, binding)
   // With dilation the taps of a receptive field lie apart.
-  const taps = dilation === 1 ? 1 : kernel
+  const tapBytes = dilation * inputChannels * 4
+  const taps =
+    dilation === 1 ? tapsOf(packed.inputs) : { taps: kernel, inputs: inputChannels, tapStride: tapBytes }
   const added = place(residual, binding)
   const output = place(out, binding)
   const address = input.nextDescriptor
@@ -35,9 +38,7 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
     x: input.window,
     xStride: stride * inputChannels * 4,
     rows: out.rows,
-    taps,
-    tapStride: dilation * inputChannels * 4,
-    inputs: packed.inputs / taps,
+    ...taps,
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
@@ -70,7 +71,7 @@ const wideProduct = (operation: TransposedConvolution, binding: Binding): Step =
     x: input.window,
     xStride: inputChannels * 4,
     rows: x.rows,
-    inputs: packed.inputs,
+    ...tapsOf(packed.inputs),
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,

@@ -8,6 +8,7 @@ import {
   norm,
   plainProduct,
   product,
+  tapsOf,
   tileColumns,
   writeDescriptor,
 } from './descriptors.ts'
@@ -63,7 +64,7 @@ const linear = (operation: Of<'linear'>, binding: Binding): Step => {
     x: input.address,
     xStride: input.stride,
     rows: x.rows,
-    inputs: packed.inputs,
+    ...tapsOf(packed.inputs),
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,

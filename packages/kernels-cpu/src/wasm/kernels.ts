@@ -8,7 +8,7 @@ import {
   type TransposedConvolutionSource,
 } from '@pocket/nn'
 import { WasmPlan } from './plan.ts'
-import { Runtime } from './runtime.ts'
+import type { Runtime } from './runtime.ts'
 import { WasmConvolutionState, WasmKvCache } from './states.ts'
 import {
   type WasmConvolution,
@@ -26,9 +26,9 @@ export class WasmKernels implements Kernels {
   readonly name: string
   readonly #runtime: Runtime
 
-  constructor(name: string, module: WebAssembly.Module) {
+  constructor(name: string, runtime: Runtime) {
     this.name = name
-    this.#runtime = new Runtime(module)
+    this.#runtime = runtime
   }
 
   vector(values: Float32Array): WasmVector {

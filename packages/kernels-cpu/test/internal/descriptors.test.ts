@@ -1,0 +1,90 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { describe, expect, it } from 'vitest'
+import * as descriptors from '../../src/wasm/descriptors.ts'
+import { kernelModule } from '../../src/wasm/module.ts'
+import { panelWidth } from '../../src/wasm/pack.ts'
+import { probeSimd } from '../../src/wasm/probe.ts'
+
+/** What the two sides of the border have to agree on is read from the sources of the other side. */
+const folder = new URL('../../assembly/', import.meta.url)
+const assembly = readdirSync(folder)
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(new URL(name, folder), 'utf8'))
+  .join('\n')
+
+/** Names and values of a block: fields of a class, or constants of a namespace. */
+const blockOf = (opening: string, entry: RegExp): [string, string][] => {
+  const from = assembly.indexOf(`export ${opening} {`)
+  if (from < 0) throw new Error(`assembly has no ${opening}`)
+  const block = assembly.slice(from, assembly.indexOf('\n}', from))
+  return [...block.matchAll(entry)].map(([, name, value]) => [name!, value!])
+}
+
+const fieldsOf = (name: string) => blockOf(`class ${name}`, /^ {2}(\w+): (\w+)$/gm)
+const codesOf = (name: string) => blockOf(`namespace ${name}`, /export const (\w+) = (\d+)/g)
+
+describe('descriptors', () => {
+  it.each([
+    ['Product', descriptors.product],
+    ['Norm', descriptors.norm],
+    ['Elementwise', descriptors.elementwise],
+    ['Window', descriptors.window],
+    ['Upsampling', descriptors.upsampling],
+    ['Attention', descriptors.attention],
+  ])('%s has the same fields in the same order on both sides', (name, fields) => {
+    const expected = fieldsOf(name).map(([field, type]) => [field, type === 'f32' ? 'float' : 'word'])
+    expect(Object.entries(fields)).toEqual(expected)
+  })
+
+  it('gives room for the two of an operation', () => {
+    const words = (fields: object) => Object.keys(fields).length
+    const { window, product, attention, norm, elementwise, upsampling, descriptorBytes } = descriptors
+    const most = Math.max(
+      words(window) + words(product),
+      words(window) + words(upsampling),
+      ...[attention, norm, elementwise, product].map(words),
+    )
+    expect(descriptorBytes).toBeGreaterThanOrEqual(4 * most)
+  })
+})
+
+describe('codes', () => {
+  const { activationCodes, formatCodes, conversionCodes, tileColumns } = descriptors
+  const conversions = {
+    f32ToF32: conversionCodes.F32.F32,
+    f32ToBf16: conversionCodes.F32.BF16,
+    bf16ToF32: conversionCodes.BF16.F32,
+    bf16ToBf16: conversionCodes.BF16.BF16,
+  }
+
+  it.each([
+    ['Activation', activationCodes],
+    ['Format', formatCodes],
+    ['Conversion', conversions],
+  ])('%s', (name, codes) => {
+    const expected = codesOf(name).map(([code, value]) => [code, Number(value)])
+    expect(Object.fromEntries(expected)).toEqual(codes)
+  })
+
+  it.each([
+    ['panelWidth', panelWidth],
+    ['tileColumns', tileColumns],
+  ])('%s', (name, value) => {
+    expect(assembly).toMatch(new RegExp(`const ${name} = ${value}\\n`))
+  })
+})
+
+describe('exports', () => {
+  const source = readFileSync(new URL('../../src/wasm/runtime.ts', import.meta.url), 'utf8')
+  const declared = source.slice(source.indexOf('interface KernelExports'), source.indexOf('const pageBytes'))
+
+  it.skipIf(probeSimd() === 'scalar')('are those that the runtime names, and nothing else', async () => {
+    const exported = WebAssembly.Module.exports(await kernelModule('simd')).map(({ name }) => name)
+    expect(exported.sort()).toEqual([...declared.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name).sort())
+  })
+
+  it.skipIf(probeSimd() === 'scalar')('need nothing but memory', async () => {
+    const imports = WebAssembly.Module.imports(await kernelModule('simd'))
+    expect(imports).toEqual([{ module: 'env', name: 'memory', kind: 'memory' }])
+  })
+})
