@@ -1,7 +1,38 @@
+import { readFileSync } from 'node:fs'
 import { library } from '@tooling/config/tsup'
 
-// `#platform` stays an import of the built files, for Node and bundlers to resolve by the package's own map.
-export default library({
-  entry: ['src/index.ts', 'src/platform/node.ts', 'src/platform/browser.ts'],
-  external: ['#platform', /^node:/],
-})
+const yamlLicense = readFileSync(new URL('./node_modules/yaml/LICENSE', import.meta.url), 'utf8')
+
+export default [
+  // `#platform`, `#hub` and `#worker` stay imports of the built files, for Node and bundlers to resolve by the
+  // package's own map.
+  library({
+    entry: [
+      'src/index.ts',
+      'src/node.ts',
+      'src/platform/node.ts',
+      'src/platform/browser.ts',
+      'src/hub/node/index.ts',
+      'src/hub/browser/index.ts',
+      'src/worker/node.ts',
+      'src/worker/node-entry.ts',
+      'src/worker/browser.ts',
+    ],
+    external: ['#platform', '#hub', '#worker', /^node:/],
+    clean: ['!worker/browser-entry.*'],
+  }),
+  // One file with everything in it: bundlers that make classic workers (Vite, by default) cannot split those, and a page
+  // without a bundler can start it from anywhere. Made from the sources of all packages, for browsers.
+  library({
+    entry: { 'browser-entry': 'src/worker/browser-entry.ts' },
+    outDir: 'dist/worker',
+    dts: false,
+    clean: false,
+    splitting: false,
+    noExternal: [/./],
+    banner: { js: `/*! This file contains yaml, https://eemeli.org/yaml\n${yamlLicense}*/` },
+    esbuildOptions(options) {
+      options.conditions = ['@pocket/source', 'browser']
+    },
+  }),
+]

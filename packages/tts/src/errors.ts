@@ -3,6 +3,8 @@ export type PocketTtsErrorCode =
   | 'empty-text'
   /** An option out of its range, or of the wrong kind. */
   | 'invalid-option'
+  /** No checkpoint of that id; the message names the nearest one. */
+  | 'unknown-model'
   /** No voice of that name; the message lists the known ones. */
   | 'unknown-voice'
   /** A voice file that cannot be read, or that belongs to another model. */
@@ -11,12 +13,26 @@ export type PocketTtsErrorCode =
   | 'invalid-model'
   /** A file or URL that cannot be opened. */
   | 'not-found'
+  /** A repository of the hub that refuses; the message says where access is granted. */
+  | 'access-denied'
+  /** A file that is not in the cache while downloads are switched off. */
+  | 'offline'
+  /** A server that cannot be reached, gives up midway, or sends something else than it announced. */
+  | 'download-failed'
+  /** A file that arrived whole but is not the file that the hub describes. It is not kept. */
+  | 'checksum-mismatch'
+  /** A cache that cannot be written: no space, no permission. */
+  | 'cache-failed'
   /** Audio that cannot be decoded or cloned from. */
   | 'invalid-audio'
   /** The loaded weights cannot do what was asked (cloning without an encoder). */
   | 'unsupported'
   /** An utterance longer than the positions reserved for it. */
   | 'too-long'
+  /** A worker that cannot start, or that has ended by itself. */
+  | 'worker-failed'
+  /** An audio file that cannot be written; `cause` holds the system's error. */
+  | 'write-failed'
   /** Used after `dispose`. */
   | 'disposed'
 
