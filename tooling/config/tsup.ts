@@ -1,3 +1,4 @@
+import process from 'node:process'
 import { defineConfig, type Options } from 'tsup'
 
 /**
@@ -10,11 +11,15 @@ export const library = (options: Options = {}): ReturnType<typeof defineConfig> 
     format: ['esm'],
     target: 'es2023',
     platform: 'neutral',
-    dts: true,
+    // Declarations take most of a build's time, and running needs none.
+    dts: !process.env.SKIP_DECLARATIONS,
     sourcemap: true,
     clean: true,
     // Error names are part of the public surface and must survive bundling.
     keepNames: true,
     loader: { '.wasm': 'dataurl', '.wgsl': 'text' },
+    // Deno and edge runtimes know Node's modules by this prefix only.
+    removeNodeProtocol: false,
     ...options,
+    external: [/^node:/, ...(options.external ?? [])],
   })
