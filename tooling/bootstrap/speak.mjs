@@ -1,13 +1,13 @@
 // npm run speak -- "Hello." : installs and builds what is missing, then speaks into speech.wav.
 import { join } from 'node:path'
 import process from 'node:process'
-import { build, install } from './src/prepare.mjs'
+import { buildToRun, install } from './src/prepare.mjs'
 import { runAttached, StepFailed } from './src/processes.mjs'
 import { root, workspaceNode } from './src/workspace.mjs'
 
 try {
   await install()
-  await build('@pocket/cli')
+  await buildToRun('@pocket/cli')
   const pocket = join(root, 'apps/cli/dist/main.js')
   // npm runs scripts in the root folder and says in INIT_CWD where it was called.
   const folder = process.env.INIT_CWD ?? process.cwd()

@@ -1,6 +1,6 @@
 // npm test: installs and builds, then every check and every test. The last line says how many passed and failed.
 import process from 'node:process'
-import { build, install } from './src/prepare.mjs'
+import { buildAll, install } from './src/prepare.mjs'
 import { pnpm, runQuietly, StepFailed, step } from './src/processes.mjs'
 import { failure, forgetReport, readReport, sum } from './src/reports.mjs'
 import { readWorkspace } from './src/workspace.mjs'
@@ -41,12 +41,7 @@ const tests = async () => {
   const run = await check('Running tests', () => pnpm('exec', 'turbo', 'run', 'test', ...args))
   const reports = suites.map(({ name, folder }) => ({ name, ...readReport(name, folder) }))
   for (const { name, passed, failed, skipped } of reports) {
-    const counts = [
-      `${passed} passed`,
-      ...(failed.length ? [`${failed.length} failed`] : []),
-      ...(skipped.length ? [`${skipped.length} skipped`] : []),
-    ]
-    console.log(`  ${name.padEnd(24)} ${counts.join(', ')}`)
+    console.log(`  ${name.padEnd(24)} ${passed} passed, ${failed.length} failed, ${skipped.length} skipped`)
   }
   const summary = sum(reports)
   // The runner's own verdict counts only where no report explains it.
@@ -54,22 +49,29 @@ const tests = async () => {
 }
 
 /**
+ * @param {string} title
+ * @param {string[]} lines
+ */
+const list = (title, lines) => {
+  if (lines.length > 0) console.log(`\n${title}:\n  ${lines.join('\n  ')}`)
+}
+
+/**
+ * Prints what did not pass, then the one line, and gives the exit code.
  * @param {Summary} summary
- * @returns {number} exit code
  */
 const conclude = ({ passed, failed, skipped }) => {
-  const isFailure = process.env.CI === 'true'
-  if (skipped.length > 0)
-    console.log(`\nSkipped${isFailure ? ', a failure where CI=true' : ''}:\n  ${skipped.join('\n  ')}`)
-  if (failed.length > 0) console.log(`\nFailed:\n  ${failed.join('\n  ')}`)
-  const failures = failed.length + (isFailure ? skipped.length : 0)
+  const mayNotSkip = process.env.CI === 'true'
+  list(mayNotSkip ? 'Skipped, which is a failure where CI=true' : 'Skipped', skipped)
+  list('Failed', failed)
+  const failures = failed.length + (mayNotSkip ? skipped.length : 0)
   console.log(`\n${passed} passed, ${failures} failed`)
   return failures === 0 && passed > 0 ? 0 : 1
 }
 
 try {
   await install()
-  await build()
+  await buildAll()
   process.exitCode = conclude(sum([await checks(), await tests()]))
 } catch (error) {
   if (!(error instanceof StepFailed)) throw error

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { buildInputs, buildOutputs, fingerprintOf, readStamp, stampFile, writeStamp } from './fingerprint.mjs'
 import { pnpm, step } from './processes.mjs'
 import { closure, readWorkspace, root } from './workspace.mjs'
@@ -18,31 +19,44 @@ export const install = async () => {
   writeStamp(stamp, { lockfile })
 }
 
-/** @param {import('./workspace.mjs').WorkspacePackage} entry */
+/** @typedef {import('./workspace.mjs').WorkspacePackage} WorkspacePackage */
+
+const stampFileOfBuilds = stampFile(root, 'built')
+
+/**
+ * What a package is built from, and what its last build left; undefined where it is not built.
+ * @param {WorkspacePackage} entry
+ */
 const stampOf = ({ folder }) => {
   const outputs = buildOutputs(folder)
-  return outputs && `${buildInputs(folder)} ${outputs}`
+  const shared = buildInputs(join(root, 'tooling/config'))
+  return outputs && `${shared} ${buildInputs(folder)} ${outputs}`
+}
+
+/** @param {WorkspacePackage[]} entries */
+const noteBuilt = (entries) => {
+  const stamps = entries.map((entry) => [entry.name, stampOf(entry)])
+  writeStamp(stampFileOfBuilds, { ...readStamp(stampFileOfBuilds), ...Object.fromEntries(stamps) })
+}
+
+const turboBuild = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only']
+
+/** Builds the whole workspace, as it would be published. Turbo knows what it has built before. */
+export const buildAll = async () => {
+  await step('Building', () => pnpm(...turboBuild))
+  noteBuilt(readWorkspace().filter(({ scripts }) => scripts.build))
 }
 
 /**
- * Builds what is missing or stale: a package and all that it needs, or the whole workspace.
- * @param {string} [name]
+ * Makes a program ready to run: builds it and all that it needs where something is missing or stale, without type
+ * declarations. Where nothing is, it only reads sources.
+ * @param {string} name
  */
-export const build = async (name) => {
-  const workspace = readWorkspace()
-  const wanted = (name ? closure(workspace, name) : workspace).filter(({ scripts }) => scripts.build)
-  const file = stampFile(root, 'built')
-  const built = readStamp(file)
-  const shared = buildInputs(join(root, 'tooling/config'))
-  const isFresh =
-    built['@tooling/config'] === shared && wanted.every((entry) => built[entry.name] === stampOf(entry))
-  if (isFresh) return
-  const filter = name ? [`--filter=${name}...`] : []
-  await step('Building', () => pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only', ...filter))
-  const stamps = wanted.map((entry) => [entry.name, stampOf(entry) ?? ''])
-  writeStamp(file, {
-    ...(built['@tooling/config'] === shared ? built : {}),
-    '@tooling/config': shared,
-    ...Object.fromEntries(stamps),
-  })
+export const buildToRun = async (name) => {
+  const needed = closure(readWorkspace(), name).filter(({ scripts }) => scripts.build)
+  const built = readStamp(stampFileOfBuilds)
+  if (needed.every((entry) => built[entry.name] !== undefined && built[entry.name] === stampOf(entry))) return
+  process.env.SKIP_DECLARATIONS = '1'
+  await step('Building', () => pnpm(...turboBuild, `--filter=${name}...`))
+  noteBuilt(needed)
 }
