@@ -4,25 +4,38 @@ const fullWidthEndMark = /[。！？]/u
 const closingMark = /["'”’»)\]」』]/u
 
 /** The next place where a sentence could end. */
-const candidate = /[.!?…؟。！？\n]/gu
+const candidate = /[.!?…؟。！？\n]/u
 
 /**
  * Words before a full stop that end no sentence: initials and letters with stops (`J.`, `U.S.`, `e.g.`), titles, and
- * numbers that stand alone (`1.` before an item of a list). Missing one costs a pause, a false one only a wait.
+ * a number that begins a line (`1.` before an item of a list). Missing one costs a pause, a false one only a wait.
  */
 const abbreviation =
-  /(?:^|[^\p{L}\p{N}.])(?:(?:\p{L}\.)*\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Nr|Fig|Vol|Mme|Mlle|Sra|Srta|Dott|Sig|bzw|ca)\.$/u
+  /(?:(?:^|[^\p{L}\p{N}.])(?:(?:\p{L}\.)*\p{L}|Mr|Mrs|Ms|Dr|Prof|St|Sr|Jr|vs|No|Nr|Fig|Vol|Mme|Mlle|Sra|Srta|Dott|Sig|bzw|ca)|(?:^|\n)\s*\d+)\.$/u
+
+/** More than the longest abbreviation; looking further back would make long texts slow. */
+const abbreviationReach = 24
 
 const speakable = /[\p{L}\p{N}]/u
 
+/** Where a candidate leads: whether it ends the sentence, and how far it reaches. */
+interface Verdict {
+  readonly isEnd: boolean
+  readonly position: number
+}
+
 /**
  * Takes text as it comes and gives it back in sentences. A sentence is over when the character after its end is
- * there, so that `3.14` or `?!"` may come in two pieces; where a text was cut makes no difference.
+ * there, so that `3.14` or `?!"` may come in two pieces; where a text was cut makes no difference. Takes time in
+ * proportion to the text, however small the pieces.
  */
 export class SentenceBuffer {
+  /** The beginning of the sentence, where it does not end. */
+  #seen: string[] = []
+  #seenEnd = ''
+  #seenSpeakable = false
+  /** What comes after it. */
   #text = ''
-  /** Up to here there is no end of a sentence. */
-  #scanned = 0
 
   push(piece: string): void {
     this.#text += piece
@@ -31,51 +44,64 @@ export class SentenceBuffer {
   /** The first sentence that is over, white space and all; undefined while there is none. */
   take(): string | undefined {
     for (;;) {
-      candidate.lastIndex = this.#scanned
-      const at = candidate.exec(this.#text)?.index
-      if (at === undefined) {
-        this.#scanned = this.#text.length
+      const at = this.#text.search(candidate)
+      if (at < 0) {
+        this.#see(lastWhole(this.#text))
         return undefined
       }
-      const end = this.#text[at] === '\n' ? this.#paragraphEnd(at) : this.#sentenceEnd(at)
-      if (end === 'unknown') {
-        this.#scanned = at
+      const verdict = this.#text[at] === '\n' ? this.#paragraphEnd(at) : this.#sentenceEnd(at)
+      if (!verdict) {
+        this.#see(at)
         return undefined
       }
-      if (end.isEnd && speakable.test(this.#text.slice(0, end.position))) return this.#cut(end.position)
-      this.#scanned = end.position
+      this.#see(verdict.position)
+      if (verdict.isEnd && this.#seenSpeakable) return this.#takeSeen()
+      // An end of nothing: the empty line goes to what comes after it.
+      if (verdict.position === at) this.#see(1)
     }
   }
 
   /** All that is left. */
   rest(): string {
-    return this.#cut(this.#text.length)
+    this.#see(this.#text.length)
+    return this.#takeSeen()
   }
 
-  #cut(end: number): string {
-    const sentence = this.#text.slice(0, end)
-    this.#text = this.#text.slice(end)
-    this.#scanned = 0
+  #see(length: number): void {
+    if (length === 0) return
+    const part = this.#text.slice(0, length)
+    this.#text = this.#text.slice(length)
+    this.#seen.push(part)
+    this.#seenEnd = (this.#seenEnd + part).slice(-abbreviationReach)
+    this.#seenSpeakable ||= speakable.test(part)
+  }
+
+  #takeSeen(): string {
+    const sentence = this.#seen.join('')
+    this.#seen = []
+    this.#seenEnd = ''
+    this.#seenSpeakable = false
     return sentence
   }
 
-  #sentenceEnd(at: number): 'unknown' | { position: number; isEnd: boolean } {
+  /** Undefined while the character after the marks is not there. */
+  #sentenceEnd(at: number): Verdict | undefined {
     let position = at
     while (this.#is(endMark, position) || this.#is(fullWidthEndMark, position)) position++
-    const fullWidth = this.#is(fullWidthEndMark, position - 1)
-    const sentence = this.#text.slice(0, position)
+    const isFullWidth = this.#is(fullWidthEndMark, position - 1)
+    const before = (this.#seenEnd + this.#text.slice(0, position)).slice(-abbreviationReach)
     while (this.#is(closingMark, position)) position++
-    if (position === this.#text.length) return 'unknown'
-    const isEnd = fullWidth || /\s/u.test(this.#text[position] ?? '')
-    return { position, isEnd: isEnd && !abbreviation.test(sentence) && !/^\s*\d+\.$/.test(sentence) }
+    if (position === this.#text.length) return undefined
+    const isEnd = (isFullWidth || this.#is(/\s/u, position)) && !abbreviation.test(before)
+    return { isEnd, position }
   }
 
   /** An empty line ends a sentence without any mark, such as a title. */
-  #paragraphEnd(at: number): 'unknown' | { position: number; isEnd: boolean } {
+  #paragraphEnd(at: number): Verdict | undefined {
     let position = at + 1
     while (this.#is(/[^\S\n]/u, position)) position++
-    if (position === this.#text.length) return 'unknown'
-    return this.#text[position] === '\n' ? { position: at, isEnd: true } : { position, isEnd: false }
+    if (position === this.#text.length) return undefined
+    return this.#is(/\n/u, position) ? { isEnd: true, position: at } : { isEnd: false, position }
   }
 
   #is(pattern: RegExp, position: number): boolean {
@@ -83,3 +109,6 @@ export class SentenceBuffer {
     return character !== undefined && pattern.test(character)
   }
 }
+
+/** The length of a text without the first half of a character whose second is yet to come. */
+const lastWhole = (text: string): number => (/[\ud800-\udbff]$/.test(text) ? text.length - 1 : text.length)

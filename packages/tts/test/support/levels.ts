@@ -4,7 +4,7 @@ import { describe } from 'vitest'
 
 /** Every level of the CPU kernels, with the reason why this machine lacks it where it does. */
 const levels = await Promise.all(
-  (['scalar'] as const).map(async (simd) => ({
+  (['scalar', 'simd', 'relaxed'] as const).map(async (simd) => ({
     simd,
     lacking: await reasonForLacking(simd),
   })),
