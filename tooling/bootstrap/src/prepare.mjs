@@ -21,31 +21,32 @@ export const install = async () => {
 
 /** @typedef {import('./workspace.mjs').WorkspacePackage} WorkspacePackage */
 
-const stampFileOfBuilds = stampFile(root, 'built')
+const builds = stampFile(root, 'built')
+
+/** @param {WorkspacePackage} entry */
+const inputsOf = ({ folder }) => `${buildInputs(join(root, 'tooling/config'))} ${buildInputs(folder)}`
 
 /**
- * What a package is built from, and what its last build left; undefined where it is not built.
- * @param {WorkspacePackage} entry
+ * Builds with turbo, and notes what each package was built from and what that left.
+ * @param {WorkspacePackage[]} entries
+ * @param {string[]} args
  */
-const stampOf = ({ folder }) => {
-  const outputs = buildOutputs(folder)
-  const shared = buildInputs(join(root, 'tooling/config'))
-  return outputs && `${shared} ${buildInputs(folder)} ${outputs}`
+const build = async (entries, ...args) => {
+  // Read before the build: a source that changes meanwhile is not in it.
+  const inputs = entries.map(inputsOf)
+  await step('Building', () => pnpm('exec', 'turbo', 'run', 'build', '--output-logs=errors-only', ...args))
+  const stamps = entries.map(({ name, folder }, index) => [name, `${inputs[index]} ${buildOutputs(folder)}`])
+  writeStamp(builds, { ...readStamp(builds), ...Object.fromEntries(stamps) })
 }
 
-/** @param {WorkspacePackage[]} entries */
-const noteBuilt = (entries) => {
-  const stamps = entries.map((entry) => [entry.name, stampOf(entry)])
-  writeStamp(stampFileOfBuilds, { ...readStamp(stampFileOfBuilds), ...Object.fromEntries(stamps) })
+/** @param {WorkspacePackage} entry */
+const isBuilt = (entry) => {
+  const outputs = buildOutputs(entry.folder)
+  return outputs !== undefined && readStamp(builds)[entry.name] === `${inputsOf(entry)} ${outputs}`
 }
-
-const turboBuild = ['exec', 'turbo', 'run', 'build', '--output-logs=errors-only']
 
 /** Builds the whole workspace, as it would be published. Turbo knows what it has built before. */
-export const buildAll = async () => {
-  await step('Building', () => pnpm(...turboBuild))
-  noteBuilt(readWorkspace().filter(({ scripts }) => scripts.build))
-}
+export const buildAll = () => build(readWorkspace().filter(({ scripts }) => scripts.build))
 
 /**
  * Makes a program ready to run: builds it and all that it needs where something is missing or stale, without type
@@ -54,9 +55,7 @@ export const buildAll = async () => {
  */
 export const buildToRun = async (name) => {
   const needed = closure(readWorkspace(), name).filter(({ scripts }) => scripts.build)
-  const built = readStamp(stampFileOfBuilds)
-  if (needed.every((entry) => built[entry.name] !== undefined && built[entry.name] === stampOf(entry))) return
+  if (needed.every(isBuilt)) return
   process.env.SKIP_DECLARATIONS = '1'
-  await step('Building', () => pnpm(...turboBuild, `--filter=${name}...`))
-  noteBuilt(needed)
+  await build(needed, `--filter=${name}...`)
 }
