@@ -341,6 +341,15 @@ describe('a server that is no hub', () => {
 })
 
 describe('a cache that cannot be written', () => {
+  it('is known before anything is fetched', async () => {
+    add()
+    bench.server.announce = { 'x-linked-size': String(Number.MAX_SAFE_INTEGER) }
+    const failed = bench.open({}, { maxBytes: Number.MAX_SAFE_INTEGER }).download(place)
+    await expect(failed).rejects.toMatchObject({ name: 'PocketTtsError', code: 'cache-failed' })
+    await expect(failed).rejects.toThrow(/bytes free, and 9007199254740991 are needed/)
+    expect(bench.server.bodies()).toEqual([])
+  })
+
   it('is named', async () => {
     add()
     const cacheDir = join(bench.cacheDir, 'file', 'hub')

@@ -36,7 +36,7 @@ import { withFileLock } from './file-lock.ts'
 import { listFiles, removeFile, removeIncomplete, reportOn, verifyFile } from './housekeeping.ts'
 import { sendRequest } from './requests.ts'
 import { addToSnapshot, fileSize, findInSnapshots, writeRef } from './snapshot.ts'
-import { onDisk } from './system-errors.ts'
+import { checkSpace, onDisk } from './system-errors.ts'
 
 /** Downloads under way in this process, whichever instance began them. */
 const downloads = new SharedTasks<HubFile, DownloadProgress>()
@@ -152,6 +152,7 @@ export class NodeHub implements Hub {
       if (!(await isWhole(blob))) {
         const file = await DiskFile.open(incomplete)
         try {
+          await checkSpace(layout.blobs, (remote.size ?? 0) - file.length)
           const open = (headers: Record<string, string>): Promise<Response> =>
             this.#send('GET', location, headers, signal)
           const known = transferOf(location, remote, this.#tuning, meter, signal)

@@ -1,3 +1,4 @@
+import { statfs } from 'node:fs/promises'
 import { PocketTtsError } from '../../errors.ts'
 
 /** Whether the operating system says that there is nothing at a path. */
@@ -32,4 +33,15 @@ export const onDisk = async <T>(cacheDir: string, work: () => Promise<T>): Promi
       { cause },
     )
   }
+}
+
+/** Throws PocketTtsError `cache-failed` where so many more bytes do not fit: better now than after most of them. */
+export const checkSpace = async (folder: string, needed: number): Promise<void> => {
+  const { bavail, bsize } = await statfs(folder)
+  const free = bavail * bsize
+  if (needed <= free) return
+  throw new PocketTtsError(
+    'cache-failed',
+    `${folder} has ${free} bytes free, and ${needed} are needed; make room there, or set HF_HUB_CACHE to another folder`,
+  )
 }
