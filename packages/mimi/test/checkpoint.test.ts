@@ -1,10 +1,10 @@
 import { createCpuKernels } from '@pocket/kernels-cpu'
+import { MimiCodec, type MimiConfig, MimiError } from '@pocket/mimi'
 import type { WeightReader } from '@pocket/nn'
 import { openBlob, SafeTensors } from '@pocket/safetensors'
 import { readFixture } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { MimiCodec, type MimiConfig, MimiError } from '../src/index.ts'
 import {
   editedWeights,
   reshape,

@@ -1,7 +1,7 @@
+import { MimiCodec } from '@pocket/mimi'
 import type { Kernels } from '@pocket/nn'
 import { type Dtype, SafeTensors } from '@pocket/safetensors'
 import { fullWeights, readFixture, readGoldens, writeTensorFile } from '@tooling/fixtures'
-import { MimiCodec } from '../src/index.ts'
 
 export const tinyModels = ['tiny-2026-04', 'tiny-2026-01', 'tiny-24l'] as const
 export type TinyModel = (typeof tinyModels)[number]

@@ -1,6 +1,6 @@
+import type { MimiCodec } from '@pocket/mimi'
 import { readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
 import { beforeAll, expect, test } from 'vitest'
-import type { MimiCodec } from '../src/index.ts'
 import { golden, tinyCodec, tinyModels } from './checkpoints.ts'
 import { describeOnEveryLevel } from './levels.ts'
 import { wholePass } from './tolerances.ts'

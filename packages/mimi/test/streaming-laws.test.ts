@@ -1,6 +1,6 @@
+import type { MimiCodec } from '@pocket/mimi'
 import fc from 'fast-check'
 import { beforeAll, expect, test } from 'vitest'
-import type { MimiCodec } from '../src/index.ts'
 import { tinyCodec, wave } from './checkpoints.ts'
 import { describeOnEveryLevel } from './levels.ts'
 

@@ -3,6 +3,3 @@
  * derives from float32 against float64 (at most 8.7e-7).
  */
 export const wholePass = 5e-5
-
-/** The same pass cut into other pieces: nothing but the executor's order of summation may differ. */
-export const rounding = 1e-6
