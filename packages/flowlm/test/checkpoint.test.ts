@@ -1,8 +1,8 @@
+import { FlowLm, type FlowLmConfig, type FlowLmErrorCode, type FlowLmOptions } from '@pocket/flowlm'
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
 import { openBlob, SafeTensors } from '@pocket/safetensors'
 import { writeTensorFile } from '@tooling/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FlowLm, type FlowLmConfig, type FlowLmErrorCode, type FlowLmOptions } from '../src/index.ts'
 import { openModel, readVoice, tinyModels } from './models.ts'
 
 interface StoredTensor {

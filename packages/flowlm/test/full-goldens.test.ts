@@ -1,3 +1,4 @@
+import { FlowLm, type FlowState } from '@pocket/flowlm'
 import { SafeTensors } from '@pocket/safetensors'
 import {
   type FullWeight,
@@ -8,7 +9,6 @@ import {
   writeTensorFile,
 } from '@tooling/fixtures'
 import { beforeAll, expect, it } from 'vitest'
-import { FlowLm, type FlowState } from '../src/index.ts'
 import { describeOnEveryLevel } from './levels.ts'
 import { cacheRows, Goldens, logitTolerance, range, scaled, tolerance } from './models.ts'
 

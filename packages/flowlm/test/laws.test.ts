@@ -1,7 +1,7 @@
+import { FlowLm, type FlowState, type KvSnapshot } from '@pocket/flowlm'
 import { relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import { FlowLm, type FlowState, type KvSnapshot } from '../src/index.ts'
 import { describeOnEveryLevel } from './levels.ts'
 import { cacheRows, openModel, range, readVoice } from './models.ts'
 import { slowReading } from './slow-reading.ts'

@@ -1,6 +1,6 @@
+import type { KvSnapshot } from '@pocket/flowlm'
 import { SafeTensors } from '@pocket/safetensors'
 import { type Golden, readFixture, readGoldens, readJson, transpose } from '@tooling/fixtures'
-import type { KvSnapshot } from '../src/index.ts'
 
 /** The fixtures' suggested bounds, relative L2: a single stage from given inputs, and a whole pass. */
 export const tolerance = { stage: 1e-5, pass: 5e-5 }

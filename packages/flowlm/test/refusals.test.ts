@@ -1,6 +1,6 @@
+import { FlowLm, FlowLmError, type FlowLmErrorCode, type FlowState, type KvSnapshot } from '@pocket/flowlm'
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { FlowLm, FlowLmError, type FlowLmErrorCode, type FlowState, type KvSnapshot } from '../src/index.ts'
 import { openModel, readVoice } from './models.ts'
 
 const voice = readVoice('tiny-2026-04')

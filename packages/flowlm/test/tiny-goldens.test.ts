@@ -1,6 +1,6 @@
+import { FlowLm } from '@pocket/flowlm'
 import { maxAbsoluteError, relativeL2 } from '@tooling/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { FlowLm } from '../src/index.ts'
 import { describeOnEveryLevel } from './levels.ts'
 import {
   cacheRows,

@@ -1,8 +1,8 @@
 import { relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { embedTimestep, rmsNorm, sinusoids } from '../src/time-embedding.ts'
-import { Goldens, range } from './models.ts'
+import { embedTimestep, rmsNorm, sinusoids } from '../../src/time-embedding.ts'
+import { Goldens, range } from '../models.ts'
 
 const goldens = new Goldens('tiny/unit.safetensors')
 const tolerance = 1e-6

@@ -2,12 +2,12 @@ import { Checkpoint, type Plan } from '@pocket/nn'
 import { relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../src/config.ts'
-import { loadFlowHead, recordFlow } from '../src/flow-head.ts'
-import { LatentSampler } from '../src/latent-sampler.ts'
-import { embedInterval, loadTimestepEmbedders, type TimestepEmbedder } from '../src/time-embedding.ts'
-import { describeOnEveryLevel } from './levels.ts'
-import { openModel, scaled, tinyGoldens, tinyModels, tolerance } from './models.ts'
+import { readConfig } from '../../src/config.ts'
+import { loadFlowHead, recordFlow } from '../../src/flow-head.ts'
+import { LatentSampler } from '../../src/latent-sampler.ts'
+import { embedInterval, loadTimestepEmbedders, type TimestepEmbedder } from '../../src/time-embedding.ts'
+import { describeOnEveryLevel } from '../levels.ts'
+import { openModel, scaled, tinyGoldens, tinyModels, tolerance } from '../models.ts'
 
 describeOnEveryLevel('flow head', (kernels) => {
   describe.each(tinyModels)('%s', (model) => {
