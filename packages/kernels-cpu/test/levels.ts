@@ -1,4 +1,4 @@
-import { probeSimd, type SimdLevel } from '../src/index.ts'
+import { probeSimd, type SimdLevel } from '@pocket/kernels-cpu'
 
 const all: readonly SimdLevel[] = ['scalar', 'simd', 'relaxed']
 

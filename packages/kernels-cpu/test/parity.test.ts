@@ -1,9 +1,9 @@
+import { createCpuKernels } from '@pocket/kernels-cpu'
 import { historyRows, type Kernels, type Norm, type Operations, record, type Tensor } from '@pocket/nn'
 import { f32ToBf16 } from '@pocket/safetensors'
 import { relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createCpuKernels } from '../src/index.ts'
 import { levels } from './levels.ts'
 
 /**

@@ -1,7 +1,7 @@
+import { createCpuKernels } from '@pocket/kernels-cpu'
 import { type Kernels, type Operations, record, type StoredWeight, type Tensor } from '@pocket/nn'
 import { maxAbsoluteError, readGoldens, relativeL2, transpose } from '@tooling/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { createCpuKernels } from '../src/index.ts'
 import { levels } from './levels.ts'
 
 /** Relative L2 of one operation in float32 against the reference: the fixtures' bound for single stages. */
