@@ -114,7 +114,8 @@ export default {
   ],
   options: {
     doNotFollow: { path: 'node_modules' },
-    exclude: { path: '(^|/)(dist|build|coverage|data|model)/' },
+    // Not TypeScript: what is built, data, and AssemblyScript, which has a compiler of its own.
+    exclude: { path: '(^|/)(dist|build|coverage|data|model|assembly)/' },
     tsPreCompilationDeps: true,
     // Siblings resolve to their sources; conditional imports (`#platform`) to what a browser gets.
     enhancedResolveOptions: {

@@ -1,7 +1,7 @@
 import type { GenerateOptions, PocketTts } from '@pocket/tts'
-import type { GenerateFlags } from './commands/generate.ts'
 import type { Destination } from './destination/destination.ts'
 import { openDestination } from './destination/open-destination.ts'
+import type { GenerateFlags } from './generate-flags.ts'
 import { type Io, write } from './io.ts'
 import { loadModel } from './load-model.ts'
 import { createProgress, formatSeconds, formatSpeed, type Progress } from './progress.ts'
