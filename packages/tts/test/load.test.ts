@@ -7,7 +7,6 @@ import { openFile } from '@pocket/safetensors/node'
 import { type LoadProgress, type ModelSource, PocketTts } from '@pocket/tts'
 import { fixturePath, readFixture } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { platform as browser } from '../src/platform/browser.ts'
 import { refusal } from './support/errors.ts'
 import { serveFiles } from './support/file-server.ts'
 import { fastest } from './support/levels.ts'
@@ -284,24 +283,5 @@ describe('progress', () => {
       },
     })
     await refusal(PocketTts.load(`${server.url}model`), 'not-found', 'cannot be fetched')
-  })
-})
-
-describe('in browsers', () => {
-  test('paths are relative to the page, and files are fetched', async () => {
-    await using server = await serveFiles(files)
-    const page = new URL(`${server.url}app/index.html`)
-    const url = browser.toUrl('../model/tokenizer.model', page)
-    expect(url.href).toBe(`${server.url}model/tokenizer.model`)
-    expect(await browser.read(url)).toEqual(tinyParts.tokenizer)
-    expect(await browser.list(url)).toBeUndefined()
-    await refusal(browser.read(url, { maxBytes: 100 }), 'invalid-model', 'larger than 100 bytes')
-    const { reader, close } = await browser.openWeights(browser.toUrl('../model/model.safetensors', page))
-    expect(reader.has('flow_lm.emb_std')).toBe(true)
-    await close()
-  })
-
-  test('without a page a path leads nowhere', async () => {
-    await refusal(() => browser.toUrl('model/'), 'not-found', "'model/'")
   })
 })

@@ -1,9 +1,7 @@
+import { PocketTtsError, prepareText, type TextFlags } from '@pocket/tts'
 import { readJson } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PocketTtsError } from '../src/errors.ts'
-import { prepareText } from '../src/text/prepare-text.ts'
-import type { TextFlags } from '../src/text/text-flags.ts'
 
 interface Run {
   pad_with_spaces_for_short_inputs: boolean

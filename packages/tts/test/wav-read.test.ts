@@ -1,9 +1,7 @@
+import { decodeWav, encodeWav, PocketTtsError } from '@pocket/tts'
 import { readFixture, readGoldens, readJson } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { decodeWav } from '../src/audio/decode-wav.ts'
-import { encodeWav } from '../src/audio/wav.ts'
-import { PocketTtsError } from '../src/errors.ts'
 
 interface Case {
   file: string

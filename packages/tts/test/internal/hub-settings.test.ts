@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type Environment, readSettings } from '../src/hub/node/environment.ts'
-import { authorization } from '../src/hub/settings.ts'
+import { type Environment, readSettings } from '../../src/hub/node/environment.ts'
+import { authorization } from '../../src/hub/settings.ts'
 
 const invalid = expect.objectContaining({ name: 'PocketTtsError', code: 'invalid-option' })
 

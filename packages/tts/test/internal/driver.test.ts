@@ -1,10 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { type DriveContext, driveUtterance } from '../src/generate/driver.ts'
-import type { PlannedChunk } from '../src/generate/plan-text.ts'
-import type { AudioFrame, GenerateProgress, UtteranceChunk, Warning } from '../src/generate/utterance.ts'
-import type { Voice } from '../src/voices/voice.ts'
-import { CountingNoise, eosAt, ScriptedSource, silent } from './support/scripted-source.ts'
+import { type DriveContext, driveUtterance } from '../../src/generate/driver.ts'
+import type { PlannedChunk } from '../../src/generate/plan-text.ts'
+import type { AudioFrame, GenerateProgress, UtteranceChunk, Warning } from '../../src/generate/utterance.ts'
+import type { Voice } from '../../src/voices/voice.ts'
+import { CountingNoise, eosAt, ScriptedSource, silent } from '../support/scripted-source.ts'
 
 const voice: Voice = { kv: { positions: 0, heads: 1, headDim: 2, layers: [] } }
 

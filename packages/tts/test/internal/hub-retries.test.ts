@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { PocketTtsError } from '../src/errors.ts'
-import { type DownloadProgress, ProgressMeter } from '../src/hub/progress.ts'
-import { parseRetryAfter, sleep, TransientFailure, usualRetries, withRetries } from '../src/hub/retry.ts'
-import { SharedTasks } from '../src/hub/shared-tasks.ts'
+import { PocketTtsError } from '../../src/errors.ts'
+import { type DownloadProgress, ProgressMeter } from '../../src/hub/progress.ts'
+import { parseRetryAfter, sleep, TransientFailure, usualRetries, withRetries } from '../../src/hub/retry.ts'
+import { SharedTasks } from '../../src/hub/shared-tasks.ts'
 
 const never = new AbortController().signal
 

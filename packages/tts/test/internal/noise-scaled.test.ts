@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { NoiseSource } from '../src/noise/noise-source.ts'
-import { referenceNoise } from '../src/noise/normal-noise.ts'
-import { scaledNoise } from '../src/noise/scaled-noise.ts'
+import type { NoiseSource } from '../../src/noise/noise-source.ts'
+import { referenceNoise } from '../../src/noise/normal-noise.ts'
+import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 
 const invalidOption = expect.objectContaining({ name: 'PocketTtsError', code: 'invalid-option' })
 

@@ -2,11 +2,11 @@ import { SentencePieceUnigram } from '@pocket/sentencepiece'
 import { readFixture, readJson } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PocketTtsError } from '../src/errors.ts'
-import { framesAfterEosFromGuess, maxFramesForTokens } from '../src/text/frame-limits.ts'
-import { prepareText } from '../src/text/prepare-text.ts'
-import { splitIntoBestSentences } from '../src/text/split-sentences.ts'
-import type { TextFlags } from '../src/text/text-flags.ts'
+import { PocketTtsError } from '../../src/errors.ts'
+import { framesAfterEosFromGuess, maxFramesForTokens } from '../../src/text/frame-limits.ts'
+import { prepareText } from '../../src/text/prepare-text.ts'
+import { splitIntoBestSentences } from '../../src/text/split-sentences.ts'
+import type { TextFlags } from '../../src/text/text-flags.ts'
 
 interface GoldenChunk {
   text: string

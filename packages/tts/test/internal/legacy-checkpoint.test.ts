@@ -2,9 +2,9 @@ import { bf16ToF32, type Dtype, type NdArray, SafeTensors, type TensorReader } f
 import { readFixture, writeTensorFile } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { combineLegacyFiles } from '../src/legacy-checkpoint/combined-reader.ts'
-import { renameFlowLm, renameMimi } from '../src/legacy-checkpoint/names.ts'
-import { foldWeightNorm } from '../src/legacy-checkpoint/weight-norm.ts'
+import { combineLegacyFiles } from '../../src/legacy-checkpoint/combined-reader.ts'
+import { renameFlowLm, renameMimi } from '../../src/legacy-checkpoint/names.ts'
+import { foldWeightNorm } from '../../src/legacy-checkpoint/weight-norm.ts'
 
 interface Tensor {
   name: string

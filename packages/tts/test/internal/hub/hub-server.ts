@@ -229,7 +229,7 @@ export const gitSha1 = (bytes: Uint8Array): string =>
   createHash('sha1').update(`blob ${bytes.length}\0`).update(bytes).digest('hex')
 
 /** Bytes without a pattern, the same for the same seed. */
-export const noise = (length: number, seed = 1): Uint8Array => {
+export const noise = (length: number, seed = 1): Uint8Array<ArrayBuffer> => {
   const bytes = new Uint8Array(length)
   let state = seed
   for (let i = 0; i < length; i++) {

@@ -1,5 +1,5 @@
 import process from 'node:process'
-import { openHub } from '../../src/hub/node/index.ts'
+import { openHub } from '../../../src/hub/node/index.ts'
 
 /** A process that fetches one file and writes where it is: `node download-child.ts ENDPOINT CACHE PLACE`. */
 const [endpoint, cacheDir, place = ''] = process.argv.slice(2)

@@ -1,17 +1,17 @@
 import { posix, win32 } from 'node:path'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PocketTtsError } from '../src/errors.ts'
-import { parseHttpUrl, parseRemotePlace, repositoryPage, resolveUrl } from '../src/hub/hub-url.ts'
+import { PocketTtsError } from '../../src/errors.ts'
+import { parseHttpUrl, parseRemotePlace, repositoryPage, resolveUrl } from '../../src/hub/hub-url.ts'
 import {
   folderOf,
   formatHubLocation,
   type HubLocation,
   parseHubLocation,
   resolveHubPath,
-} from '../src/hub/location.ts'
-import { requireFile } from '../src/hub/places.ts'
-import { splitRepository } from '../src/hub/repositories.ts'
+} from '../../src/hub/location.ts'
+import { requireFile } from '../../src/hub/places.ts'
+import { splitRepository } from '../../src/hub/repositories.ts'
 
 const invalid = expect.objectContaining({ name: 'PocketTtsError', code: 'invalid-option' })
 const endpoint = 'https://huggingface.co'

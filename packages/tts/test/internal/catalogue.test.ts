@@ -1,9 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import { accessPage, checkpoints } from '../src/catalogue/checkpoints.ts'
-import { findCheckpoint, looksLikeCheckpointId, lookUpCheckpoint } from '../src/catalogue/find-checkpoint.ts'
-import { predefinedVoices, voiceLocation } from '../src/catalogue/voices.ts'
-import { isCommit, parseHubLocation } from '../src/hub/location.ts'
-import { checkConfigFile } from '../src/model/config-schema.ts'
+import { accessPage, checkpoints } from '../../src/catalogue/checkpoints.ts'
+import {
+  findCheckpoint,
+  looksLikeCheckpointId,
+  lookUpCheckpoint,
+} from '../../src/catalogue/find-checkpoint.ts'
+import { predefinedVoices, voiceLocation } from '../../src/catalogue/voices.ts'
+import { isCommit, parseHubLocation } from '../../src/hub/location.ts'
+import { checkConfigFile } from '../../src/model/config-schema.ts'
 
 describe('every checkpoint', () => {
   const names = checkpoints.flatMap(({ id, aliases }) => [id, ...aliases])

@@ -1,9 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { PocketTtsError } from '../src/errors.ts'
-import { chunkNoise, referenceNoise } from '../src/noise/normal-noise.ts'
-import { chunkState, DEFAULT_SEED, splitMix64 } from '../src/noise/seed.ts'
-import { Xorshift64 } from '../src/noise/xorshift64.ts'
+import { PocketTtsError } from '../../src/errors.ts'
+import { chunkNoise, referenceNoise } from '../../src/noise/normal-noise.ts'
+import { chunkState, DEFAULT_SEED, splitMix64 } from '../../src/noise/seed.ts'
+import { Xorshift64 } from '../../src/noise/xorshift64.ts'
 
 const anySeed = fc.bigInt({ min: 0n, max: (1n << 64n) - 1n })
 const edgeSeeds = [0n, 1n, 2n, 1n << 31n, 1n << 32n, 1n << 63n, (1n << 64n) - 1n]
