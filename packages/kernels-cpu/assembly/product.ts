@@ -5,7 +5,7 @@ import { multiplyRows } from './tile-product'
 /**
  * `out = residual + scale · gate ⊙ activation(x Wᵀ + bias)`, x being `[rows, taps · inputs]` and W
  * `[outputs, taps · inputs]`. The inputs of one tap lie together, the taps of a row `tapStride` apart. Each tap is summed
- * on its own: a float32 sum of thousands of terms would lose digits. Rows may overlap, which makes a convolution a
+ * on its own: a float32 sum of thousands of terms would lose digits, and weights of a tap fit the nearest cache. Rows may overlap, which makes a convolution a
  * product. Strides are in bytes; gate, bias and residual are missing where their address is 0.
  */
 @unmanaged
@@ -24,8 +24,8 @@ export class Product {
    * at every use, even in a loop, where that took as long as the arithmetic (V8 13.6).
    */
   highHalves: i32
-  /** Scratch for products of many rows: `taps · inputs · 8` values. */
-  expanded: usize
+  /** Scratch for products of many rows: `inputs · 8` values. */
+  block: usize
   bias: usize
   activation: i32
   scale: f32

@@ -7,92 +7,74 @@ const tileRows = 4
 const tileColumns = 8
 
 /**
- * Many rows of x: tiles of 4 × 8 outputs over the panels that single rows walk. Half a panel of bfloat16 is widened
- * once for all rows: within the tile, widening would cost every four rows a fifth of their time.
+ * Many rows of x, over the panels that single rows walk. The weights of eight columns and one tap are copied into a
+ * block first, widened where they are bfloat16: 16 kB that stay in the nearest cache while all rows pass over them.
  */
 export function multiplyRows<T>(p: Product, firstPanel: i32, panels: i32): void {
-  const step: usize = panelWidth * sizeof<T>()
-  const panelBytes = <usize>(p.taps * p.inputs) * step
+  const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
   for (let panel = firstPanel; panel < firstPanel + panels; panel++) {
     for (let half = 0; half < panelWidth; half += tileColumns) {
       const column = panel * panelWidth + half
       if (column >= p.outputs) break
-      const weights = p.weights + panel * panelBytes + half * sizeof<T>()
-      if (sizeof<T>() == 2) {
-        expand(p, weights)
-        multiplyColumns(p, p.expanded, tileColumns * 4, column)
-      } else {
-        multiplyColumns(p, weights, step, column)
+      let weights = p.weights + panel * p.taps * tapBytes + half * sizeof<T>()
+      for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
+        copyBlock<T>(p, weights)
+        for (let row = 0; row < p.rows; row += tileRows) multiplyTile(p, tap, row, column)
       }
+      finish(p, 0, p.rows, column, tileColumns)
     }
   }
 }
 
-/** Eight columns of bfloat16 panels as float32, `[taps · inputs][8]`. */
-function expand(p: Product, weights: usize): void {
+/** `[inputs][16]`, eight columns of it, to `[inputs][8]` in float32. */
+function copyBlock<T>(p: Product, weights: usize): void {
+  const step: usize = panelWidth * sizeof<T>()
   const mask = i32x4.splat(p.highHalves)
-  const end = p.expanded + ((<usize>(p.taps * p.inputs) * tileColumns) << 2)
-  for (let to = p.expanded; to < end; to += 32, weights += 32) {
+  const end = p.block + ((<usize>p.inputs * tileColumns) << 2)
+  for (let to = p.block; to < end; to += tileColumns * 4, weights += step) {
     const v = v128.load(weights)
-    v128.store(to, low(v))
-    v128.store(to, high(v, mask), 16)
+    v128.store(to, sizeof<T>() == 2 ? low(v) : v)
+    v128.store(to, sizeof<T>() == 2 ? high(v, mask) : v128.load(weights, 16), 16)
   }
 }
 
-function multiplyColumns(p: Product, weights: usize, step: usize, column: i32): void {
-  for (let row = 0; row < p.rows; row += tileRows) {
-    multiplyTile(p, weights, step, row, column)
-    finish(p, row, min(tileRows, p.rows - row), column, tileColumns)
-  }
-}
-
-/**
- * The weights of one input are `step` bytes from those of the next. Where fewer than four rows are left the last one
- * is computed again in their place, and not stored.
- */
+/** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
 @inline
-function multiplyTile(p: Product, weights: usize, step: usize, row: i32, column: i32): void {
+function multiplyTile(p: Product, tap: i32, row: i32, column: i32): void {
   const rows = p.rows - row
-  const rest = p.tapStride - (<usize>p.inputs << 2)
-  let w = weights
-  let x0 = p.x + row * p.xStride
+  let w = p.block
+  let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = rows > 1 ? x0 + p.xStride : x0
   let x2 = rows > 2 ? x1 + p.xStride : x1
   let x3 = rows > 3 ? x2 + p.xStride : x2
-  for (let tap = 0; tap < p.taps; tap++) {
-    let a0 = f32x4.splat(0)
-    let a1 = a0
-    let a2 = a0
-    let a3 = a0
-    let b0 = a0
-    let b1 = a0
-    let b2 = a0
-    let b3 = a0
-    for (const end = x0 + (<usize>p.inputs << 2); x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += step) {
-      const wa = v128.load(w)
-      const wb = v128.load(w, 16)
-      let s = v128.load32_splat(x0)
-      a0 = madd(wa, s, a0)
-      b0 = madd(wb, s, b0)
-      s = v128.load32_splat(x1)
-      a1 = madd(wa, s, a1)
-      b1 = madd(wb, s, b1)
-      s = v128.load32_splat(x2)
-      a2 = madd(wa, s, a2)
-      b2 = madd(wb, s, b2)
-      s = v128.load32_splat(x3)
-      a3 = madd(wa, s, a3)
-      b3 = madd(wb, s, b3)
-    }
-    addRow(p, tap, row, column, a0, b0)
-    if (rows > 1) addRow(p, tap, row + 1, column, a1, b1)
-    if (rows > 2) addRow(p, tap, row + 2, column, a2, b2)
-    if (rows > 3) addRow(p, tap, row + 3, column, a3, b3)
-    x0 += rest
-    x1 += rest
-    x2 += rest
-    x3 += rest
+  let a0 = f32x4.splat(0)
+  let a1 = a0
+  let a2 = a0
+  let a3 = a0
+  let b0 = a0
+  let b1 = a0
+  let b2 = a0
+  let b3 = a0
+  for (const end = x0 + (<usize>p.inputs << 2); x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += 32) {
+    const wa = v128.load(w)
+    const wb = v128.load(w, 16)
+    let s = v128.load32_splat(x0)
+    a0 = madd(wa, s, a0)
+    b0 = madd(wb, s, b0)
+    s = v128.load32_splat(x1)
+    a1 = madd(wa, s, a1)
+    b1 = madd(wb, s, b1)
+    s = v128.load32_splat(x2)
+    a2 = madd(wa, s, a2)
+    b2 = madd(wb, s, b2)
+    s = v128.load32_splat(x3)
+    a3 = madd(wa, s, a3)
+    b3 = madd(wb, s, b3)
   }
+  addRow(p, tap, row, column, a0, b0)
+  if (rows > 1) addRow(p, tap, row + 1, column, a1, b1)
+  if (rows > 2) addRow(p, tap, row + 2, column, a2, b2)
+  if (rows > 3) addRow(p, tap, row + 3, column, a3, b3)
 }
 
 @inline

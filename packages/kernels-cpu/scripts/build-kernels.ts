@@ -1,4 +1,5 @@
-import { mkdirSync, readdirSync, renameSync, statSync, writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
@@ -7,7 +8,8 @@ import asc from 'assemblyscript/asc'
  * Compiles `assembly/` to `build/simd.wasm` and `build/relaxed.wasm`, the same sources twice: the relaxed build may
  * fuse multiplications with additions. The same sources and compiler give the same bytes.
  *
- * Run as a program it always builds; tests call `buildKernels({ onlyStale: true })`.
+ * Run as a program it always builds; tests call `buildKernels({ onlyStale: true })`, which looks at content, not at
+ * times: a checkout sets those at will.
  */
 
 const root = fileURLToPath(new URL('../', import.meta.url))
@@ -27,10 +29,13 @@ const options = [
 ]
 
 export const buildKernels = async ({ onlyStale = false } = {}): Promise<void> => {
-  for (const [name, features] of Object.entries(builds)) {
-    if (onlyStale && isFresh(`build/${name}.wasm`)) continue
-    await compile([...features], `build/${name}.wasm`)
-  }
+  const outputs = Object.keys(builds).map((name) => `build/${name}.wasm`)
+  const digest = digestOfSources()
+  const isFresh =
+    readIfThere('build/sources.sha256') === digest && outputs.every((path) => existsSync(root + path))
+  if (onlyStale && isFresh) return
+  for (const [name, features] of Object.entries(builds)) await compile(features, `build/${name}.wasm`)
+  writeInPlace('build/sources.sha256', digest)
 }
 
 const compile = async (features: string[], output: string): Promise<void> => {
@@ -38,24 +43,34 @@ const compile = async (features: string[], output: string): Promise<void> => {
   const { error } = await asc.main(
     ['assembly/index.ts', '--baseDir', root, '--outFile', output, ...options, ...features],
     {
-      writeFile: (name, contents) => {
-        // Renamed into place, so that a test that runs at the same time reads the old file or the new one.
-        mkdirSync(`${root}build`, { recursive: true })
-        const partial = `${root}${name}.${process.pid}`
-        writeFileSync(partial, contents)
-        renameSync(partial, `${root}${name}`)
-      },
+      writeFile: (name, contents) => writeInPlace(name, contents),
       stderr: { write: (text: string | Uint8Array) => errors.push(String(text)) },
     },
   )
   if (error || errors.length > 0) throw new Error(`${output}: ${errors.join('')}`, { cause: error })
 }
 
-const isFresh = (output: string): boolean => {
-  const built = statSync(root + output, { throwIfNoEntry: false })
-  if (!built) return false
-  const sources = readdirSync(`${root}assembly`).map((name) => `${root}assembly/${name}`)
-  return [...sources, fileURLToPath(import.meta.url)].every((path) => statSync(path).mtimeMs <= built.mtimeMs)
+/** Renamed into place, so that a test that runs at the same time reads the old file or the new one. */
+const writeInPlace = (name: string, contents: string | Uint8Array): void => {
+  mkdirSync(`${root}build`, { recursive: true })
+  const partial = `${root}${name}.${process.pid}`
+  writeFileSync(partial, contents)
+  renameSync(partial, root + name)
+}
+
+const readIfThere = (name: string): string | undefined =>
+  existsSync(root + name) ? readFileSync(root + name, 'utf8') : undefined
+
+/** Of everything that decides what is built: the kernels, the compiler's version, and this file. */
+const digestOfSources = (): string => {
+  const hash = createHash('sha256')
+  hash.update(asc.version)
+  hash.update(readFileSync(fileURLToPath(import.meta.url)))
+  for (const name of readdirSync(`${root}assembly`).sort()) {
+    hash.update(`${name}\n`)
+    hash.update(readFileSync(`${root}assembly/${name}`))
+  }
+  return hash.digest('hex')
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) await buildKernels()

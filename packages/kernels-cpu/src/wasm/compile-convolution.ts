@@ -1,16 +1,8 @@
 import { KernelError, type Operation } from '@pocket/nn'
 import { type Binding, owned, ownedState, place, type Step } from './binding.ts'
-import {
-  activationCodes,
-  plainProduct,
-  product,
-  tapsOf,
-  tileColumns,
-  upsampling,
-  window,
-  writeDescriptor,
-} from './descriptors.ts'
+import { activationCodes, plainProduct, product, upsampling, window, writeDescriptor } from './descriptors.ts'
 import { WasmConvolutionState } from './states.ts'
+import { blockLength, contiguousTaps, type Taps } from './taps.ts'
 import type { WasmConvolution, WasmTransposedConvolution } from './weights.ts'
 
 /**
@@ -24,12 +16,8 @@ type TransposedConvolution = Extract<Operation, { kind: 'transposedConvolution' 
 export const convolution = (operation: Convolution, binding: Binding): Step => {
   const { residual, out } = operation
   const weights = owned<WasmConvolution>(operation.weights, binding, 'convolution')
-  const { packed, bias, kernel, stride, dilation, inputChannels, padding } = weights
+  const { packed, bias, stride, inputChannels, padding } = weights
   const input = bindWindow(operation, padding, binding)
-  // With dilation the taps of a receptive field lie apart.
-  const tapBytes = dilation * inputChannels * 4
-  const taps =
-    dilation === 1 ? tapsOf(packed.inputs) : { taps: kernel, inputs: inputChannels, tapStride: tapBytes }
   const added = place(residual, binding)
   const output = place(out, binding)
   const address = input.nextDescriptor
@@ -38,11 +26,11 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
     x: input.window,
     xStride: stride * inputChannels * 4,
     rows: out.rows,
-    ...taps,
+    ...tapsOf(weights),
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
-    expanded: input.expanded,
+    block: input.block,
     bias,
     residual: added.address,
     residualStride: added.stride,
@@ -71,11 +59,11 @@ const wideProduct = (operation: TransposedConvolution, binding: Binding): Step =
     x: input.window,
     xStride: inputChannels * 4,
     rows: x.rows,
-    ...tapsOf(packed.inputs),
+    ...tapsOf(weights),
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
-    expanded: input.expanded,
+    block: input.block,
     bias,
     out: place(out, binding).address,
     outStride: packed.outputs * 4,
@@ -112,7 +100,7 @@ const bindWindow = (
   operation: Convolution | TransposedConvolution,
   padding: 'zero' | 'replicate',
   binding: Binding,
-): { descriptor: number; nextDescriptor: number; window: number; expanded: number } => {
+): { descriptor: number; nextDescriptor: number; window: number; block: number } => {
   const { runtime, layout, descriptors } = binding
   const { x, inputActivation } = operation
   const state = ownedState(operation.state, binding, WasmConvolutionState)
@@ -132,13 +120,22 @@ const bindWindow = (
     activation: activationCodes[inputActivation],
     window: address,
   })
-  const expanded = (first + scratch.expanded) * 4
-  return { descriptor: descriptors, nextDescriptor, window: address, expanded }
+  const block = (first + scratch.block) * 4
+  return { descriptor: descriptors, nextDescriptor, window: address, block }
 }
 
 /** The parts of a convolution's scratch, in float32 values, and its length. */
 export const windowScratch = ({ x, state, weights }: Convolution | TransposedConvolution) => {
-  const expanded = Math.ceil(((state.rows + x.rows) * x.columns) / 4) * 4
-  // Of a transposed convolution's kernel one phase meets a row of outputs: this is enough for both.
-  return { window: 0, expanded, length: expanded + weights.kernel * x.columns * tileColumns }
+  const block = Math.ceil(((state.rows + x.rows) * x.columns) / 4) * 4
+  return { window: 0, block, length: block + blockLength(tapsOf(weights)) }
+}
+
+const tapsOf = (weights: Convolution['weights'] | TransposedConvolution['weights']): Taps => {
+  const { inputChannels, kernel, stride } = weights
+  if ('depthwise' in weights) return contiguousTaps((kernel / stride) * inputChannels)
+  // With dilation the taps of a receptive field lie apart.
+  const { dilation } = weights
+  return dilation === 1
+    ? contiguousTaps(kernel * inputChannels)
+    : { taps: kernel, inputs: inputChannels, tapStride: dilation * inputChannels * 4 }
 }

@@ -2,16 +2,8 @@ import type { Operation } from '@pocket/nn'
 import { addressOf, type Binding, owned, place, placeFactor, type Step } from './binding.ts'
 import { attention, attentionScratch } from './compile-attention.ts'
 import { convolution, transposedConvolution, windowScratch } from './compile-convolution.ts'
-import {
-  activationCodes,
-  elementwise,
-  norm,
-  plainProduct,
-  product,
-  tapsOf,
-  tileColumns,
-  writeDescriptor,
-} from './descriptors.ts'
+import { activationCodes, elementwise, norm, plainProduct, product, writeDescriptor } from './descriptors.ts'
+import { blockLength, contiguousTaps } from './taps.ts'
 import type { WasmMatrix } from './weights.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -45,7 +37,7 @@ export const scratchLength = (operation: Operation): number => {
     case 'transposedConvolution':
       return windowScratch(operation).length
     case 'linear':
-      return operation.x.rows > 1 ? operation.matrix.inputs * tileColumns : 0
+      return operation.x.rows > 1 ? blockLength(contiguousTaps(operation.matrix.inputs)) : 0
     default:
       return 0
   }
@@ -64,11 +56,11 @@ const linear = (operation: Of<'linear'>, binding: Binding): Step => {
     x: input.address,
     xStride: input.stride,
     rows: x.rows,
-    ...tapsOf(packed.inputs),
+    ...contiguousTaps(packed.inputs),
     outputs: packed.outputs,
     format: packed.format,
     weights: packed.address,
-    expanded: x.rows > 1 ? binding.address + binding.layout.scratch(operation) * 4 : 0,
+    block: x.rows > 1 ? binding.address + binding.layout.scratch(operation) * 4 : 0,
     bias,
     activation: activationCodes[activation],
     scale: typeof scale === 'number' ? scale : 1,

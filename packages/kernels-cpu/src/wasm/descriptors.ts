@@ -18,7 +18,7 @@ export const product = {
   format: 'word',
   weights: 'word',
   highHalves: 'word',
-  expanded: 'word',
+  block: 'word',
   bias: 'word',
   activation: 'word',
   scale: 'float',
@@ -29,24 +29,6 @@ export const product = {
   out: 'word',
   outStride: 'word',
 } as const satisfies Fields
-
-/** Columns whose weights a product of many rows widens at a time; `tileColumns` of assembly/tile-product.ts. */
-export const tileColumns = 8
-
-/** Terms that float32 sums up without losing more than a few parts in 10⁷. */
-const termsPerSum = 512
-
-/**
- * How a product of `inputs` contiguous inputs is summed: in taps of at most `termsPerSum`, where the number divides
- * so. 4096 terms in one go would be off by 1.2e-6 (relative L2, random weights), in eight taps they are by 4e-7.
- */
-export const tapsOf = (inputs: number): { taps: number; inputs: number; tapStride: number } => {
-  const fewest = Math.ceil(inputs / termsPerSum)
-  for (let taps = fewest; taps <= 2 * fewest; taps++) {
-    if (inputs % taps === 0) return { taps, inputs: inputs / taps, tapStride: (inputs / taps) * 4 }
-  }
-  return { taps: 1, inputs, tapStride: inputs * 4 }
-}
 
 /** A product with nothing after its sums: what is left to say is where things are and how many. */
 export const plainProduct = {

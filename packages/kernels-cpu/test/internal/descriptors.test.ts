@@ -4,6 +4,7 @@ import * as descriptors from '../../src/wasm/descriptors.ts'
 import { kernelModule } from '../../src/wasm/module.ts'
 import { panelWidth } from '../../src/wasm/pack.ts'
 import { probeSimd } from '../../src/wasm/probe.ts'
+import { tileColumns } from '../../src/wasm/taps.ts'
 
 /** What the two sides of the border have to agree on is read from the sources of the other side. */
 const folder = new URL('../../assembly/', import.meta.url)
@@ -49,7 +50,7 @@ describe('descriptors', () => {
 })
 
 describe('codes', () => {
-  const { activationCodes, formatCodes, conversionCodes, tileColumns } = descriptors
+  const { activationCodes, formatCodes, conversionCodes } = descriptors
   const conversions = {
     f32ToF32: conversionCodes.F32.F32,
     f32ToBf16: conversionCodes.F32.BF16,
