@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { mini } from '@pocket/mini'
 import { type AudioFrame, PocketTts } from '@pocket/tts'
-import { readJson } from '@tooling/fixtures'
-import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { fastest } from './support/levels.ts'

@@ -4,7 +4,7 @@ import { type DriveContext, driveUtterance } from '../../src/generate/driver.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import type { AudioFrame, GenerateProgress, UtteranceChunk, Warning } from '../../src/generate/utterance.ts'
 import type { Voice } from '../../src/voices/voice.ts'
-import { CountingNoise, eosAt, ScriptedSource, silent } from '../support/scripted-source.ts'
+import { CountingNoise, eosAt, ScriptedSource, silent } from './scripted-source.ts'
 
 const voice: Voice = { kv: { positions: 0, heads: 1, headDim: 2, layers: [] } }
 
