@@ -16,5 +16,5 @@ export const createWasmKernels = async (level: WasmLevel): Promise<Kernels> => {
       `simd: '${level}' asked for, but this JavaScript engine has '${best}' at best; use simd: 'auto'`,
     )
   }
-  return new WasmKernels(kernelName(level), new Runtime(await kernelModule(level)))
+  return new WasmKernels(kernelName(level), await Runtime.create(await kernelModule(level)))
 }

@@ -31,6 +31,6 @@ export const kernelBytes = (level: WasmLevel): Uint8Array<ArrayBuffer> => {
 
 const compileTested = async (level: WasmLevel): Promise<WebAssembly.Module> => {
   const module = await WebAssembly.compile(kernelBytes(level))
-  await selfTest(new WasmKernels(kernelName(level), new Runtime(module)))
+  await selfTest(new WasmKernels(kernelName(level), await Runtime.create(module)))
   return module
 }

@@ -30,14 +30,18 @@ export class Runtime {
   #floats: Float32Array<ArrayBuffer>
   #words: Uint32Array<ArrayBuffer>
 
-  constructor(module: WebAssembly.Module) {
-    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maximumPages })
-    const instance = new WebAssembly.Instance(module, { env: { memory } })
-    // The one place where the module's untyped exports get their types; a test compares the two lists.
-    this.#parts = { memory, kernels: instance.exports as unknown as KernelExports }
-    this.#allocator = new FirstFitAllocator(firstAddress, initialPages * pageBytes)
+  private constructor(memory: WebAssembly.Memory, kernels: KernelExports) {
+    this.#parts = { memory, kernels }
+    this.#allocator = new FirstFitAllocator(firstAddress, memory.buffer.byteLength)
     this.#floats = new Float32Array(memory.buffer)
     this.#words = new Uint32Array(memory.buffer)
+  }
+
+  static async create(module: WebAssembly.Module): Promise<Runtime> {
+    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maximumPages })
+    const { exports } = await WebAssembly.instantiate(module, { env: { memory } })
+    // The one place where the module's untyped exports get their types; a test compares the two lists.
+    return new Runtime(memory, exports as unknown as KernelExports)
   }
 
   /** Throws KernelError `disposed` after `dispose`. */

@@ -14,7 +14,7 @@ describe.skipIf(probeSimd() === 'scalar')('memory', () => {
   let runtime: Runtime
   let kernels: Kernels
   beforeEach(async () => {
-    runtime = new Runtime(await kernelModule('simd'))
+    runtime = await Runtime.create(await kernelModule('simd'))
     kernels = new WasmKernels('test', runtime)
   })
 

@@ -11,7 +11,7 @@ import { levels } from '../levels.ts'
  * cache that is empty, cannot hide. Blocks are also surrounded: whatever a plan writes outside of itself is seen.
  */
 const poisoned = async (level: WasmLevel) => {
-  const runtime = new Runtime(await kernelModule(level))
+  const runtime = await Runtime.create(await kernelModule(level))
   runtime.floats.fill(Number.NaN)
   return { runtime, kernels: new WasmKernels('poisoned', runtime) }
 }

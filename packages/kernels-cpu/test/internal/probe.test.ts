@@ -61,7 +61,7 @@ describe.skipIf(probeSimd() === 'scalar')('the self-test', () => {
       }
     }
     expect(replaced).toBeGreaterThan(0)
-    await selfTest(new WasmKernels('mutant', new Runtime(await WebAssembly.compile(bytes))))
+    await selfTest(new WasmKernels('mutant', await Runtime.create(await WebAssembly.compile(bytes))))
   }
 
   it('passes what computes right', async () => {
