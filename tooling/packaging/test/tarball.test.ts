@@ -1,0 +1,88 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, expect, inject, it } from 'vitest'
+import { packageProblems } from '../src/lint-package.ts'
+import { typeProblems } from '../src/lint-types.ts'
+import { filesBelow, installed } from '../src/projects.ts'
+import { libraries, published, readManifest, root } from '../src/published.ts'
+
+const folderOf = (name: string): string => installed(inject('esmProject'), name)
+const tarballOf = (name: string): string => inject('tarballs')[name]!
+
+/** The paths at the ends of a map of conditions. */
+const targetsOf = (node: unknown): string[] => {
+  if (typeof node === 'string') return [node]
+  return typeof node === 'object' && node ? Object.values(node).flatMap(targetsOf) : []
+}
+
+it('finds libraries and programs', () => {
+  expect(libraries.map(({ name }) => name)).toContain('@pocket/tts')
+  expect(published.map(({ name }) => name)).toContain('@pocket/cli')
+})
+
+describe.each(published)('the tarball of $name', ({ name }) => {
+  const folder = folderOf(name)
+  const files = filesBelow(folder)
+  const manifest = readManifest(folder)
+  const scripts = files.filter((file) => /^dist\/.*\.js$/.test(file))
+
+  it('satisfies publint', async () => {
+    expect(await packageProblems(tarballOf(name))).toEqual([])
+  })
+
+  it('holds a README, the licence and built modules, and nothing of development', () => {
+    expect(files).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'package.json']))
+    expect(scripts).not.toEqual([])
+    expect(
+      files.filter((file) => /(^|\/)(test|bench|examples|node_modules)\/|^[^/]*config\b/.test(file)),
+    ).toEqual([])
+  })
+
+  it('says on which Node it runs and where its dependencies come from', () => {
+    expect(manifest.type).toBe('module')
+    expect(manifest.engines?.node).toMatch(/^>=\d+\.\d+$/)
+    expect(Object.values(manifest.dependencies ?? {}).filter((range) => !/^[\^~]?\d/.test(range))).toEqual([])
+  })
+
+  it('holds every file that its manifest names', () => {
+    const { exports, imports, bin } = manifest
+    const targets = targetsOf({ exports, imports, bin }).filter((target) => !target.includes('*'))
+    expect(targets).not.toEqual([])
+    expect(targets.filter((target) => !existsSync(join(folder, target)))).toEqual([])
+  })
+
+  it('holds no path of the machine that built it', () => {
+    expect(files.filter((file) => readFileSync(join(folder, file)).includes(root.slice(0, -1)))).toEqual([])
+  })
+
+  it('has source maps that stay inside', () => {
+    for (const script of scripts) {
+      const { sources, sourcesContent } = JSON.parse(readFileSync(join(folder, `${script}.map`), 'utf8'))
+      const outside = sources.filter(
+        (source: string) => !join(folder, dirname(script), source).startsWith(folder),
+      )
+      expect(outside, script).toEqual([])
+      expect(sourcesContent, script).toHaveLength(sources.length)
+    }
+  })
+})
+
+describe.each(libraries)('the library $name', ({ name, entries }) => {
+  const manifest = readManifest(folderOf(name))
+
+  it('has the right types for every entry', async () => {
+    expect(await typeProblems(tarballOf(name))).toEqual([])
+    expect(entries).toContain(name)
+  })
+
+  it('may be left out by bundlers where it is not used', () => {
+    expect(manifest.sideEffects).toBe(false)
+  })
+
+  it('has a README that begins with its name and shows a whole program', () => {
+    const readme = readFileSync(join(folderOf(name), 'README.md'), 'utf8')
+    expect(readme).toMatch(new RegExp(`^# ${name}\n`))
+    expect(readme).toContain(`npm install ${name}`)
+    expect(readme).toMatch(/^```ts\n(?:(?!```)[\s\S])*^import /m)
+  })
+})
