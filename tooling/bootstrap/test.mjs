@@ -1,11 +1,13 @@
 // npm test: installs and builds, then every check and every test. The last line says how many passed and failed.
+import { dirname, join } from 'node:path'
 import process from 'node:process'
 import { buildAll, install } from './src/prepare.mjs'
 import { pnpm, runQuietly, StepFailed, step } from './src/processes.mjs'
-import { failure, forgetReport, readReport, sum } from './src/reports.mjs'
-import { readWorkspace } from './src/workspace.mjs'
+import { builtReport, failure, forgetReport, readReport, sourceReport, sum } from './src/reports.mjs'
+import { readWorkspace, root } from './src/workspace.mjs'
 
 /** @typedef {import('./src/reports.mjs').Summary} Summary */
+/** @typedef {import('./src/workspace.mjs').WorkspacePackage} WorkspacePackage */
 
 /**
  * A step whose failure is counted and does not stop the others.
@@ -28,24 +30,44 @@ const checks = async () =>
   sum([
     await check('Checking format and lint', () => runQuietly('biome', ['check', '--error-on-warnings', '.'])),
     await check('Checking layers', () => pnpm('run', 'layers')),
+    await check('Checking that nothing is unused', () => pnpm('run', 'unused')),
     await check('Checking types', () =>
       pnpm('exec', 'turbo', 'run', 'typecheck', '--continue=always', '--output-logs=errors-only'),
     ),
   ])
 
-/** @returns {Promise<Summary>} */
-const tests = async () => {
-  const suites = readWorkspace().filter(({ scripts }) => scripts.test)
-  for (const { folder } of suites) forgetReport(folder)
-  const args = ['--continue=always', '--concurrency=2', '--output-logs=errors-only']
-  const run = await check('Running tests', () => pnpm('exec', 'turbo', 'run', 'test', ...args))
-  const reports = suites.map(({ name, folder }) => ({ name, ...readReport(name, folder) }))
+/**
+ * Runs suites, prints the counts of each, and sums their reports.
+ * @param {string} title
+ * @param {WorkspacePackage[]} suites
+ * @param {string} reportFile
+ * @returns {Promise<Summary>}
+ */
+const runSuites = async (title, suites, reportFile) => {
+  for (const { folder } of suites) forgetReport(folder, reportFile)
+  const filters = suites.map(({ name }) => `--filter=${name}`)
+  const args = ['--continue=always', '--concurrency=2', '--output-logs=errors-only', ...filters]
+  const run = await check(title, () => pnpm('exec', 'turbo', 'run', 'test', ...args))
+  const reports = suites.map(({ name: suite, folder }) => {
+    const name = reportFile === builtReport ? `${suite} (built)` : suite
+    return { name, ...readReport(name, folder, reportFile) }
+  })
   for (const { name, passed, failed, skipped } of reports) {
-    console.log(`  ${name.padEnd(24)} ${passed} passed, ${failed.length} failed, ${skipped.length} skipped`)
+    console.log(`  ${name.padEnd(30)} ${passed} passed, ${failed.length} failed, ${skipped.length} skipped`)
   }
   const summary = sum(reports)
   // The runner's own verdict counts only where no report explains it.
   return summary.failed.length > 0 ? summary : sum([summary, run])
+}
+
+/** @returns {Promise<Summary>} */
+const tests = async () => {
+  const suites = readWorkspace().filter(({ scripts }) => scripts.test)
+  const published = suites.filter(({ folder }) => dirname(folder) === join(root, 'packages'))
+  delete process.env.TEST_BUILT
+  const onSources = await runSuites('Running tests', suites, sourceReport)
+  process.env.TEST_BUILT = '1'
+  return sum([onSources, await runSuites('Running tests on built packages', published, builtReport)])
 }
 
 /**

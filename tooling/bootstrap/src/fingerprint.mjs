@@ -42,6 +42,7 @@ const notInputs = new Set([
   'model',
   '.turbo',
   'test-report.json',
+  'test-report.built.json',
 ])
 
 /**

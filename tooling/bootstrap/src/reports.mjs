@@ -8,22 +8,27 @@ import { join, relative } from 'node:path'
  * @property {string[]} skipped one line for each test that did not run, with its reason where it gives one
  */
 
-const reportFile = 'test-report.json'
+/** The names that the runner gives its reports: of tests on sources, and of the same tests on what is published. */
+export const sourceReport = 'test-report.json'
+export const builtReport = 'test-report.built.json'
 
 /**
  * Removes an earlier run's report, so that nothing but this run can be counted.
  * @param {string} folder
+ * @param {string} [reportFile]
  */
-export const forgetReport = (folder) => rmSync(join(folder, reportFile), { force: true })
+export const forgetReport = (folder, reportFile = sourceReport) =>
+  rmSync(join(folder, reportFile), { force: true })
 
 /**
  * Reads the JSON report that vitest left in a package's folder. A missing or torn report is a failure, and so
  * is a test file that could not be loaded: its tests are not in the report at all.
  * @param {string} name
  * @param {string} folder
+ * @param {string} [reportFile]
  * @returns {Summary}
  */
-export const readReport = (name, folder) => {
+export const readReport = (name, folder, reportFile = sourceReport) => {
   const path = join(folder, reportFile)
   if (!existsSync(path)) return failure(`${name}: the test run left no report`)
   let report
