@@ -41,7 +41,7 @@ export type Dtype = keyof typeof dtypes
 
 const names = Object.keys(dtypes) as Dtype[]
 
-export const isDtype = (text: string): text is Dtype => Object.hasOwn(dtypes, text)
+const isDtype = (text: string): text is Dtype => Object.hasOwn(dtypes, text)
 
 /** Throws `unknown-dtype` unless `text` names one. */
 export const asDtype = (text: string, where: string): Dtype => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { run } from './processes.ts'
 import { published, root } from './published.ts'
 
-export const consumers: string = fileURLToPath(new URL('../consumers', import.meta.url))
+const consumers: string = fileURLToPath(new URL('../consumers', import.meta.url))
 
 /** Packs every published package as it would be uploaded, into a folder. Gives the tarballs' paths by package name. */
 export const packAll = async (folder: string): Promise<Record<string, string>> => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Program, programsOf } from './programs.ts'
 
-export const root = fileURLToPath(new URL('../../../', import.meta.url))
+const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** Folders with a README for users, from the root of the repository; `.` is the repository's own. */
 const folders = [

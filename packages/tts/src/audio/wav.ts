@@ -1,6 +1,6 @@
 import { PocketTtsError } from '../errors.ts'
 
-export const WAV_HEADER_BYTES = 44
+const WAV_HEADER_BYTES = 44
 
 const BYTES_PER_SAMPLE = 2
 

@@ -10,7 +10,7 @@ export const DEFAULT_SEED = 0x5eedc0ffee01
 const GOLDEN_GAMMA = 0x9e3779b97f4a7c15n
 
 /** @throws PocketTtsError `invalid-option` unless the seed is an integer, 0 ≤ seed < 2⁶⁴ */
-export const seedBits = (seed: Seed): bigint => {
+const seedBits = (seed: Seed): bigint => {
   const isInteger = typeof seed === 'bigint' || Number.isInteger(seed)
   const bits = isInteger ? BigInt(seed) : -1n
   if (bits < 0n || bits >= 1n << 64n) {
