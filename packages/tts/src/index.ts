@@ -1,5 +1,10 @@
+export { openHub } from '#hub'
 export { decodeWav } from './audio/decode-wav.ts'
 export { encodeWav, pcm16, wavHeader } from './audio/wav.ts'
+export type { Checkpoint, Language } from './catalogue/checkpoint.ts'
+export { accessPage, checkpoints, publishedRepositories } from './catalogue/checkpoints.ts'
+export { findCheckpoint } from './catalogue/find-checkpoint.ts'
+export { type PredefinedVoice, predefinedVoices, voiceLocation } from './catalogue/voices.ts'
 export { PocketTtsError, type PocketTtsErrorCode } from './errors.ts'
 export type { FrameSource, NoiseRows, Step, StepOptions } from './generate/frame-source.ts'
 export type { GenerateOptions } from './generate/options.ts'
@@ -13,6 +18,19 @@ export type {
   WarningCode,
   WordSpan,
 } from './generate/utterance.ts'
+export type {
+  CachedFile,
+  DownloadOptions,
+  Hub,
+  HubFile,
+  HubReport,
+  HubTuning,
+  Verdict,
+} from './hub/hub.ts'
+export { formatHubLocation, type HubLocation, parseHubLocation } from './hub/location.ts'
+export type { DownloadProgress, ProgressListener } from './hub/progress.ts'
+export type { RetryPolicy } from './hub/retry.ts'
+export type { HubOptions } from './hub/settings.ts'
 export type { LoadOptions, LoadProgress } from './load-options.ts'
 export type { PocketConfig } from './model/config.ts'
 export type { ConfigFile } from './model/config-schema.ts'

@@ -1,13 +1,18 @@
 import type { CpuKernelsOptions } from '@pocket/kernels-cpu'
 import { PocketTtsError } from './errors.ts'
+import type { HubOptions } from './hub/settings.ts'
 
 /** How far loading has come. */
 export interface LoadProgress {
-  /** `download`: the file of weights, where it comes over the network. Then the two networks, one after the other. */
+  /** `download`: files that come over the network, one after the other. Then the two networks. */
   readonly stage: 'download' | 'language-model' | 'codec'
   readonly loadedBytes: number
   /** Undefined where the server does not say. */
   readonly totalBytes: number | undefined
+  /** `hf://owner/repo/path@revision`, of a download from the hub. */
+  readonly file?: string
+  /** Of a download from the hub, over the last seconds. */
+  readonly bytesPerSecond?: number
 }
 
 export interface LoadOptions {
@@ -24,6 +29,8 @@ export interface LoadOptions {
    * so this only bounds what one very long clause can ask for. Default 4096.
    */
   readonly maxPositions?: number | undefined
+  /** Where files of the Hugging Face hub come from, and how. Default: as the environment says. */
+  readonly hub?: HubOptions | undefined
   /** Stops loading, which then rejects with the signal's reason. */
   readonly signal?: AbortSignal | undefined
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined

@@ -10,7 +10,10 @@ import type { AudioFrame, Utterance, UtteranceChunk, Warning } from './generate/
 import { checkLoadOptions, type LoadOptions } from './load-options.ts'
 import type { PocketConfig } from './model/config.ts'
 import { type LoadedModel, loadModel } from './model/load-model.ts'
-import { type ModelSource, type ResolvedModel, resolveModel } from './model/source.ts'
+import type { PartOptions } from './model/part.ts'
+import { partOptions } from './model/part-options.ts'
+import type { ResolvedModel } from './model/resolved-model.ts'
+import { type ModelSource, resolveModel } from './model/source.ts'
 import { CpuFrameSource } from './sources/cpu.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
@@ -33,33 +36,44 @@ export class PocketTts {
   readonly flowLm: FlowLm
   /** The voice that speaks when none is named; undefined where the model lists none. */
   readonly defaultVoice: string | undefined
+  /** What went less well in loading: `no-voice-cloning` where only the weights without it could be had, and why. */
+  readonly warnings: readonly Warning[]
   readonly #voices: VoiceLibrary
   readonly #voiceModel: VoiceModel
   readonly #maxPositions: number
   readonly #jobs: Jobs
 
   /**
-   * Loads a model: a folder (path or URL), a config file, or the parts, such as the object of `@pocket/mini`.
+   * Loads a model: a published checkpoint by its id (`english`), a folder (path, URL or `hf://owner/repo/path`), a config
+   * file, or the parts, such as the object of `@pocket/mini`. Files of the hub are fetched once and then kept.
    *
-   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend or precision that is not available yet, `hf://`),
-   *   `not-found`, `invalid-model` (what is wrong is named); KernelError `unavailable` where this machine lacks the
+   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend or precision that is not available yet),
+   *   `unknown-model`, `not-found`, `invalid-model` (what is wrong is named), `access-denied`, `offline`,
+   *   `download-failed`, `checksum-mismatch`, `cache-failed`; KernelError `unavailable` where this machine lacks the
    *   `simd` level asked for by name; the signal's reason
    */
   static async load(source: ModelSource, options: LoadOptions = {}): Promise<PocketTts> {
     const { maxPositions, ...checked } = checkLoadOptions(options)
     checked.signal?.throwIfAborted()
-    const resolved = await resolveModel(source, checked.signal)
-    return new PocketTts(await loadModel(resolved, checked), resolved, maxPositions)
+    const parts = partOptions(checked)
+    const resolved = await resolveModel(source, parts)
+    return new PocketTts(await loadModel(resolved, checked, parts), resolved, parts, maxPositions)
   }
 
-  private constructor(model: LoadedModel, resolved: ResolvedModel, maxPositions: number) {
+  private constructor(
+    model: LoadedModel,
+    resolved: ResolvedModel,
+    { hub }: Pick<PartOptions, 'hub'>,
+    maxPositions: number,
+  ) {
     const { layers, heads, headDim, dModel } = model.flowLm.config
     this.config = model.config
     this.tokenizer = model.tokenizer
     this.codec = model.codec
     this.flowLm = model.flowLm
+    this.warnings = model.warnings
     this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
-    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, resolved)
+    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub })
     this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
     this.#maxPositions = maxPositions
     this.#jobs = new Jobs(() => model.kernels.dispose())
@@ -85,7 +99,7 @@ export class PocketTts {
    * all three generations are read; positions beyond those in use are ignored.
    *
    * @throws PocketTtsError `unknown-voice` (lists the known ones), `not-found`, `invalid-voice` (damaged, or made with
-   *   another model; both are named), `unsupported` for `hf://`, `disposed`
+   *   another model; both are named), `disposed`, and for files of the hub as `Hub.download` does
    */
   async loadVoice(source: string | URL | Uint8Array): Promise<Voice> {
     this.#jobs.check()

@@ -158,15 +158,15 @@ describe('folders', () => {
     expect(tts.config.modelId).toBe('english')
   })
 
-  test('what cannot be read yet says so', async () => {
-    await write('hub.yaml', 'weights_path: hf://kyutai/pocket-tts/model.safetensors\n')
-    await refusal(PocketTts.load(join(folder, 'hub.yaml')), 'unsupported', 'hf://kyutai', 'not available yet')
+  test('a file for each network needs both', async () => {
+    await write('one.yaml', 'flow_lm: { weights_path: a.safetensors }\n')
+    const missing = 'flow_lm.weights_path but not mimi.weights_path'
+    await refusal(PocketTts.load(join(folder, 'one.yaml')), 'invalid-model', missing)
     await write(
       'two.yaml',
       'flow_lm: { weights_path: a.safetensors }\nmimi: { weights_path: b.safetensors }\n',
     )
-    await refusal(PocketTts.load(join(folder, 'two.yaml')), 'unsupported', 'two files')
-    await refusal(PocketTts.load('hf://kyutai/pocket-tts'), 'unsupported', 'not available yet')
+    await refusal(PocketTts.load(join(folder, 'two.yaml')), 'not-found', 'a.safetensors')
   })
 
   test('a damaged file is refused by name', async () => {

@@ -146,7 +146,7 @@ describe('voices', () => {
     await refusal(tts.loadVoice('alba'), 'unknown-voice', "'alba'", 'voice-3, voice-bf16', 'tiny-2026-04')
     await refusal(tts.loadVoice('__proto__'), 'unknown-voice')
     await refusal(tts.loadVoice('./nobody.safetensors'), 'not-found', 'nobody.safetensors')
-    await refusal(tts.loadVoice('hf://kyutai/tts-voices/x.safetensors'), 'unsupported', 'not available yet')
+    await refusal(tts.loadVoice('hf://kyutai/tts-voices'), 'invalid-option', 'not a file in it')
     await refusal(tts.loadVoice(''), 'invalid-option')
     await refusal(tts.loadVoice(3 as never), 'invalid-option')
   })

@@ -81,6 +81,9 @@ const rows: readonly Row[] = [
 const gatedRepository = 'kyutai/pocket-tts'
 const openRepository = 'kyutai/pocket-tts-without-voice-cloning'
 
+/** Every repository that the catalogue leads to: what to look through in a cache that other tools share. */
+export const publishedRepositories: readonly string[] = [gatedRepository, openRepository, 'kyutai/tts-voices']
+
 /** Where access to the weights with voice cloning is granted. */
 export const accessPage = `https://huggingface.co/${gatedRepository}`
 

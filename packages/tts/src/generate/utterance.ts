@@ -17,6 +17,8 @@ export type WarningCode =
   | 'max-frames'
   /** A clause without punctuation has more tokens than a chunk should. */
   | 'long-chunk'
+  /** Of loading: the weights are those without voice cloning, since the others could not be had. */
+  | 'no-voice-cloning'
 
 /** When a word is spoken. */
 export interface WordSpan extends TextSpan {

@@ -76,6 +76,26 @@ const isClimbing = (name: string): boolean => /^(\.|%2e){1,2}$/i.test(name)
 export const isSecure = ({ protocol, hostname }: URL): boolean =>
   protocol === 'https:' || /^(localhost|127(\.\d+){3}|\[::1\])$/.test(hostname)
 
+/**
+ * A place as a URL object, for what resolves relative paths and for lists of files: the revision stands with the
+ * repository, `hf://owner/repo@revision/path`, so that what is relative to the URL has it too.
+ */
+export const toHubUrl = ({ owner, repo, path, revision }: HubLocation): URL => {
+  const names = path.split('/').map(encodeURIComponent)
+  return new URL(`hf://${owner}/${repo}@${encodeURIComponent(revision)}/${names.join('/')}`)
+}
+
+export const isHubUrl = (url: URL): boolean => url.protocol === 'hf:'
+
+/** What `toHubUrl` made, or what was made relative to it. Throws PocketTtsError `invalid-option`. */
+export const fromHubUrl = (url: URL): HubLocation => {
+  const fail = failFor(url.href)
+  const [repository = '', ...names] = url.pathname.slice(1).replace(/\/$/, '').split('/')
+  const [repo = '', revision = ''] = repository.split('@').map((name) => decodeName(url.href, name))
+  const path = names.map((name) => decodeName(url.href, name)).join('/')
+  return checkHubLocation({ owner: url.host, repo, path, revision }, fail)
+}
+
 /** Where the hub serves a file. */
 export const resolveUrl = (location: HubLocation, endpoint: string): string => {
   const { owner, repo, path, revision } = location

@@ -5,6 +5,7 @@ import type { WeightReader } from '@pocket/nn'
 import { SafeTensorsError } from '@pocket/safetensors'
 import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
 import { PocketTtsError } from '../errors.ts'
+import type { Warning } from '../generate/utterance.ts'
 import type { LoadOptions, LoadProgress } from '../load-options.ts'
 import type { OpenWeights } from '../platform/platform.ts'
 import { checkAgreement } from './agreement.ts'
@@ -12,8 +13,15 @@ import { type PocketConfig, toPocketConfig } from './config.ts'
 import type { ConfigFile } from './config-schema.ts'
 import { fingerprint } from './fingerprint.ts'
 import { meteredReader } from './metered-reader.ts'
-import { describePart, openWeightsPart, readPart, type WeightsPart } from './part.ts'
-import type { ResolvedModel } from './source.ts'
+import {
+  describePart,
+  openWeightsPart,
+  type PartOptions,
+  readPart,
+  type TwoFiles,
+  type WeightsPart,
+} from './part.ts'
+import type { ResolvedModel } from './resolved-model.ts'
 
 /** Everything that speech is made with. */
 export interface LoadedModel {
@@ -22,6 +30,7 @@ export interface LoadedModel {
   readonly codec: MimiCodec
   readonly tokenizer: SentencePieceUnigram
   readonly config: PocketConfig
+  readonly warnings: readonly Warning[]
 }
 
 /** A tokenizer of 4000 pieces takes 60 kB. */
@@ -29,13 +38,20 @@ const largestTokenizer = 1 << 26
 
 /**
  * Reads a model into memory, both networks on one executor. What is small is checked first.
- * Throws PocketTtsError `not-found` or `invalid-model`, KernelError, or the signal's reason.
+ * Throws PocketTtsError `not-found` or `invalid-model`, or as `Hub.download` does; KernelError; the signal's reason.
  */
-export const loadModel = async (model: ResolvedModel, options: LoadOptions): Promise<LoadedModel> => {
+export const loadModel = async (
+  model: ResolvedModel,
+  options: LoadOptions,
+  parts: PartOptions,
+): Promise<LoadedModel> => {
   const { signal } = options
-  const tokenizer = await loadTokenizer(model, signal)
+  const tokenizer = await loadTokenizer(model, parts)
   signal?.throwIfAborted()
-  const { part, weights } = await openFirst(model.weights, options)
+  const { part, weights, warnings } = await openFirst(model.weights, {
+    ...parts,
+    onBytes: reportTo(options.onProgress, 'download'),
+  })
   const where = `the weights in ${describePart(part)}`
   try {
     const { reader } = weights
@@ -48,7 +64,7 @@ export const loadModel = async (model: ResolvedModel, options: LoadOptions): Pro
       sha256,
       insertBosBeforeVoice: networks.flowLm.config.insertBosBeforeVoice,
     })
-    return { ...networks, tokenizer, config }
+    return { ...networks, tokenizer, config, warnings }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     throw asModelError(error, where)
@@ -57,25 +73,32 @@ export const loadModel = async (model: ResolvedModel, options: LoadOptions): Pro
   }
 }
 
-/** Weights with voice cloning come first; where they cannot be had, those without do. */
+/** Why weights may not be had although nothing is wrong with the model: then those without voice cloning may do. */
+const mayFallBack: ReadonlySet<string> = new Set(['not-found', 'access-denied', 'offline', 'download-failed'])
+
+/** Weights with voice cloning come first; where they cannot be had, those without do, and a warning says why. */
 const openFirst = async (
-  parts: readonly WeightsPart[],
-  { signal, onProgress }: LoadOptions,
-): Promise<{ part: WeightsPart; weights: OpenWeights }> => {
-  const onBytes = reportTo(onProgress, 'download')
+  parts: ResolvedModel['weights'],
+  options: PartOptions,
+): Promise<{ part: WeightsPart | TwoFiles; weights: OpenWeights; warnings: Warning[] }> => {
+  const warnings: Warning[] = []
   for (const [index, part] of parts.entries()) {
     try {
-      return { part, weights: await openWeightsPart(part, { signal, onBytes }) }
+      return { part, weights: await openWeightsPart(part, options), warnings }
     } catch (error) {
       const isLast = index === parts.length - 1
-      if (isLast || !(error instanceof PocketTtsError && error.code === 'not-found')) throw error
+      if (isLast || !(error instanceof PocketTtsError && mayFallBack.has(error.code))) throw error
+      warnings.push({
+        code: 'no-voice-cloning',
+        message: `voices cannot be cloned: the weights that can could not be had. ${error.message}`,
+      })
     }
   }
   throw new PocketTtsError('invalid-model', 'the model names no weights')
 }
 
-const loadTokenizer = async (model: ResolvedModel, signal?: AbortSignal): Promise<SentencePieceUnigram> => {
-  const bytes = await readPart(model.tokenizer, { signal, maxBytes: largestTokenizer })
+const loadTokenizer = async (model: ResolvedModel, options: PartOptions): Promise<SentencePieceUnigram> => {
+  const bytes = await readPart(model.tokenizer, { ...options, maxBytes: largestTokenizer })
   try {
     return SentencePieceUnigram.fromBytes(bytes)
   } catch (error) {

@@ -1,8 +1,19 @@
 import { platform } from '#platform'
+import { findCheckpoint, looksLikeCheckpointId, lookUpCheckpoint } from '../catalogue/find-checkpoint.ts'
 import { PocketTtsError } from '../errors.ts'
+import { resolveCheckpoint } from './checkpoint-source.ts'
 import { largestConfigFile, parseConfigFile } from './config.ts'
 import { type ConfigFile, checkConfigFile } from './config-schema.ts'
-import { describePart, type FilePart, isFilePart, locate, readPart, type WeightsPart } from './part.ts'
+import {
+  describePart,
+  type FilePart,
+  isFilePart,
+  locate,
+  type PartOptions,
+  readPart,
+  type WeightsPart,
+} from './part.ts'
+import type { ResolvedModel } from './resolved-model.ts'
 
 /** A model by its parts; `@pocket/mini` exports such an object. */
 export interface ModelParts {
@@ -21,40 +32,43 @@ export interface ModelParts {
 }
 
 /**
- * A folder (a path in Node, or a URL), a config file (`.yaml`) whose paths are relative to it, or the parts.
+ * The id of a published checkpoint (`english`, `german_24l`); a folder (a path in Node, a URL, or `hf://owner/repo/path`);
+ * a config file (`.yaml`) whose paths are relative to it; or the parts.
+ *
  * A folder holds `config.yaml`, or `model.safetensors` and `tokenizer.model`; its voices are `voices/*.safetensors`
- * and `embeddings/*.safetensors`.
+ * and `embeddings/*.safetensors`. A folder that is called like a checkpoint is written with a slash: `./german`.
  */
 export type ModelSource = string | URL | ModelParts
-
-/** Where everything of a model is, and what its config file says. */
-export interface ResolvedModel {
-  readonly name: string | undefined
-  /** Tried in order: the weights with voice cloning before those without. */
-  readonly weights: readonly WeightsPart[]
-  readonly tokenizer: FilePart
-  readonly config: ConfigFile
-  /** The config file's name for messages. */
-  readonly configName: string
-  readonly voices: ReadonlyMap<string, FilePart>
-  /** Folders that may hold more voices than could be listed. */
-  readonly voiceFolders: readonly URL[]
-  readonly defaultVoice: string | undefined
-}
 
 const voiceFolderNames = ['voices/', 'embeddings/']
 const voiceSuffix = '.safetensors'
 
-/** Finds a model's files and reads its config. Throws PocketTtsError `not-found`, `invalid-model` or `unsupported`. */
-export const resolveModel = (source: ModelSource, signal?: AbortSignal): Promise<ResolvedModel> => {
-  if (typeof source === 'string' || source instanceof URL) {
-    const url = typeof source === 'string' ? locate(source) : source
-    return /\.ya?ml$/i.test(url.pathname) ? resolveConfig(url, signal) : resolveFolder(url, signal)
+/**
+ * Finds a model's files and reads its config. Throws PocketTtsError `not-found`, `unknown-model`, `invalid-model`,
+ * `invalid-option`, or as `Hub.download` does.
+ */
+export const resolveModel = async (source: ModelSource, options: PartOptions): Promise<ResolvedModel> => {
+  if (typeof source !== 'string' && !(source instanceof URL)) return resolveParts(source, options)
+  if (typeof source === 'string' && looksLikeCheckpointId(source)) {
+    const checkpoint = lookUpCheckpoint(source)
+    if (checkpoint) return resolveCheckpoint(checkpoint)
   }
-  return resolveParts(source, signal)
+  const url = typeof source === 'string' ? locate(source) : source
+  if (/\.ya?ml$/i.test(url.pathname)) return resolveConfig(url, options)
+  const files = await platform.list(withSlash(url))
+  // One word that is no folder is meant to be a checkpoint.
+  const isWord = typeof source === 'string' && looksLikeCheckpointId(source)
+  if (isWord && !files && url.protocol === 'file:') return resolveCheckpoint(findCheckpoint(source))
+  return resolveFolder(withSlash(url), files, options)
 }
 
-const resolveParts = async (parts: ModelParts, signal?: AbortSignal): Promise<ResolvedModel> => {
+const withSlash = (place: URL): URL => {
+  const folder = new URL(place)
+  if (!folder.pathname.endsWith('/')) folder.pathname += '/'
+  return folder
+}
+
+const resolveParts = async (parts: ModelParts, options: PartOptions): Promise<ResolvedModel> => {
   if (typeof parts !== 'object' || parts === null || !parts.model || !parts.tokenizer) {
     throw new PocketTtsError(
       'invalid-option',
@@ -74,7 +88,7 @@ const resolveParts = async (parts: ModelParts, signal?: AbortSignal): Promise<Re
     weights: [model],
     tokenizer,
     config: isFilePart(config)
-      ? await readConfig(config, configName, signal)
+      ? await readConfig(config, configName, options)
       : checkConfigFile(config, configName),
     configName,
     voices: new Map(Object.entries(voices)),
@@ -83,17 +97,18 @@ const resolveParts = async (parts: ModelParts, signal?: AbortSignal): Promise<Re
   }
 }
 
-const resolveFolder = async (place: URL, signal?: AbortSignal): Promise<ResolvedModel> => {
-  const folder = new URL(place)
-  if (!folder.pathname.endsWith('/')) folder.pathname += '/'
-  const files = await platform.list(folder)
+const resolveFolder = async (
+  folder: URL,
+  files: readonly string[] | undefined,
+  options: PartOptions,
+): Promise<ResolvedModel> => {
   if (folder.protocol === 'file:' && !files) {
     throw new PocketTtsError('not-found', `there is no folder ${folder.href}`)
   }
   const configUrl = new URL('config.yaml', folder)
   if (!files || files.includes('config.yaml')) {
     try {
-      return await resolveConfig(configUrl, signal)
+      return await resolveConfig(configUrl, options)
     } catch (error) {
       // A server cannot say beforehand whether the folder has a config; a model without one is whole.
       const mayLackConfig = !files && error instanceof PocketTtsError && error.code === 'not-found'
@@ -114,37 +129,48 @@ const resolveFolder = async (place: URL, signal?: AbortSignal): Promise<Resolved
     weights: [new URL('model.safetensors', folder)],
     tokenizer: new URL('tokenizer.model', folder),
     config: {},
-    configName: folder.href,
+    configName: describePart(folder),
     ...(await findVoices(folder)),
   }
 }
 
-const resolveConfig = async (url: URL, signal?: AbortSignal): Promise<ResolvedModel> => {
-  const config = await readConfig(url, url.href, signal)
+const resolveConfig = async (url: URL, options: PartOptions): Promise<ResolvedModel> => {
+  const configName = describePart(url)
+  const config = await readConfig(url, configName, options)
   const folder = new URL('.', url)
-  const weights = [config.weights_path, config.weights_path_without_voice_cloning].filter(
-    (path) => path !== undefined,
-  )
   const tokenizer = config.flow_lm?.lookup_table?.tokenizer_path
-  if (weights.length === 0 && (config.flow_lm?.weights_path || config.mimi?.weights_path)) {
-    throw new PocketTtsError(
-      'unsupported',
-      `${url.href} has its weights in two files; only one combined file (weights_path) can be read yet`,
-    )
-  }
   const file = /([^/]+)\.ya?ml$/i.exec(url.pathname)?.[1]
   return {
     name: file && file !== 'config' ? decodeURIComponent(file) : folderName(folder),
-    weights: (weights.length > 0 ? weights : ['model.safetensors']).map((path) => locate(path, folder)),
+    weights: weightsOf(config, folder, configName),
     tokenizer: locate(tokenizer ?? 'tokenizer.model', folder),
     config,
-    configName: url.href,
+    configName,
     ...(await findVoices(folder)),
   }
 }
 
-const readConfig = async (part: FilePart, where: string, signal?: AbortSignal): Promise<ConfigFile> =>
-  parseConfigFile(await readPart(part, { signal, maxBytes: largestConfigFile }), where)
+/** One combined file where the config names any, else a file for each network. */
+const weightsOf = (config: ConfigFile, folder: URL, configName: string): ResolvedModel['weights'] => {
+  const combined = [config.weights_path, config.weights_path_without_voice_cloning].filter(
+    (path) => path !== undefined,
+  )
+  const [flowLm, mimi] = [config.flow_lm?.weights_path, config.mimi?.weights_path]
+  if (combined.length > 0 || (flowLm === undefined && mimi === undefined)) {
+    return (combined.length > 0 ? combined : ['model.safetensors']).map((path) => locate(path, folder))
+  }
+  if (flowLm !== undefined && mimi !== undefined) {
+    return [{ flowLm: locate(flowLm, folder), mimi: locate(mimi, folder) }]
+  }
+  const [stated, missing] = flowLm === undefined ? ['mimi', 'flow_lm'] : ['flow_lm', 'mimi']
+  throw new PocketTtsError(
+    'invalid-model',
+    `${configName} has ${stated}.weights_path but not ${missing}.weights_path; state both, or one weights_path`,
+  )
+}
+
+const readConfig = async (part: FilePart, where: string, options: PartOptions): Promise<ConfigFile> =>
+  parseConfigFile(await readPart(part, { ...options, maxBytes: largestConfigFile }), where)
 
 const folderName = (folder: URL): string | undefined => {
   const last = folder.pathname.split('/').filter(Boolean).at(-1)

@@ -1,11 +1,11 @@
 import type { FlowLm } from '@pocket/flowlm'
 import { PocketTtsError } from '../errors.ts'
-import { describePart, type FilePart, isUrl, locate, readPart } from '../model/part.ts'
+import { describePart, type FilePart, isUrl, locate, type PartOptions, readPart } from '../model/part.ts'
 import { hear } from './hear.ts'
 import { readVoice } from './read-voice.ts'
 import type { Voice, VoiceModel } from './voice.ts'
 
-export interface VoiceSources {
+export interface VoiceSources extends Pick<PartOptions, 'hub'> {
   readonly voices: ReadonlyMap<string, FilePart>
   /** Folders on a server, which cannot be listed but may hold a voice that is asked for. */
   readonly voiceFolders: readonly URL[]
@@ -34,7 +34,7 @@ export class VoiceLibrary {
 
   /**
    * A voice by name; else the file at that path or URL; or the file given as bytes.
-   * Throws PocketTtsError `unknown-voice`, `not-found`, `invalid-voice` or `unsupported` (`hf://`).
+   * Throws PocketTtsError `unknown-voice`, `not-found`, `invalid-voice`, or as `Hub.download` does.
    */
   load(source: string | URL | Uint8Array): Promise<Voice> {
     if (source instanceof Uint8Array) return this.#parse(source, `of ${source.length} bytes`)
@@ -62,14 +62,17 @@ export class VoiceLibrary {
 
   /** A name that was not listed may still be a voice in a server's folder. */
   async #search(name: string): Promise<Voice> {
+    let offline: PocketTtsError | undefined
     for (const folder of this.#sources.voiceFolders) {
       try {
         return await this.#read(new URL(`${encodeURIComponent(name)}.safetensors`, folder), name)
       } catch (error) {
-        if (!(error instanceof PocketTtsError && error.code === 'not-found')) throw error
+        if (!(error instanceof PocketTtsError)) throw error
+        if (error.code === 'offline') offline ??= error
+        else if (error.code !== 'not-found') throw error
       }
     }
-    throw this.#unknown(name)
+    throw offline ?? this.#unknown(name)
   }
 
   #unknown(name: string): PocketTtsError {
@@ -83,7 +86,7 @@ export class VoiceLibrary {
 
   async #read(part: FilePart, name?: string): Promise<Voice> {
     const place = typeof part === 'string' ? locate(part) : part
-    const bytes = await readPart(place, { maxBytes: largestVoiceFile })
+    const bytes = await readPart(place, { hub: this.#sources.hub, maxBytes: largestVoiceFile })
     return this.#parse(bytes, name === undefined ? `in ${describePart(part)}` : `'${name}'`, name)
   }
 
@@ -98,5 +101,4 @@ export class VoiceLibrary {
   }
 }
 
-const looksLikePlace = (text: string): boolean =>
-  isUrl(text) || text.startsWith('hf://') || /[/\\]|\.safetensors$/i.test(text)
+const looksLikePlace = (text: string): boolean => isUrl(text) || /[/\\]|\.safetensors$/i.test(text)

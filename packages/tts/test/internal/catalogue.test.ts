@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { accessPage, checkpoints } from '../../src/catalogue/checkpoints.ts'
+import { accessPage, checkpoints, publishedRepositories } from '../../src/catalogue/checkpoints.ts'
 import {
   findCheckpoint,
   looksLikeCheckpointId,
@@ -104,6 +104,8 @@ describe('a look-up', () => {
 describe('the recordings', () => {
   it('are places on the hub', () => {
     for (const place of Object.values(predefinedVoices)) {
+      const { owner, repo } = parseHubLocation(place)
+      expect(publishedRepositories).toContain(`${owner}/${repo}`)
       expect(parseHubLocation(place)).toMatchObject({
         owner: 'kyutai',
         path: expect.stringMatching(/\.(wav|mp3)$/),

@@ -6,8 +6,16 @@ import type { CachedFile, HubFile, HubTuning } from '../../src/hub/hub.ts'
 import { formatHubLocation } from '../../src/hub/location.ts'
 import type { DownloadProgress } from '../../src/hub/progress.ts'
 import type { HubSettings } from '../../src/hub/settings.ts'
-import { commit, gitSha1, HubServer, noise, sha256, token } from './hub/hub-server.ts'
-import { answer, corrupt, dropAfter, endless, otherLength, slowly, stallAfter } from './hub/misbehaviours.ts'
+import {
+  answer,
+  corrupt,
+  dropAfter,
+  endless,
+  otherLength,
+  slowly,
+  stallAfter,
+} from '../support/hub-misbehaviours.ts'
+import { commit, gitSha1, HubServer, noise, sha256, token } from '../support/hub-server.ts'
 
 const large = noise(300_000)
 const small = new TextEncoder().encode('a: 1\n')

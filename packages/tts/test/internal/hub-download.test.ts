@@ -4,8 +4,8 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { HubFile } from '../../src/hub/hub.ts'
 import type { DownloadProgress } from '../../src/hub/progress.ts'
-import { commit, gitSha1, noise, sha256, token } from './hub/hub-server.ts'
-import { slowly } from './hub/misbehaviours.ts'
+import { slowly } from '../support/hub-misbehaviours.ts'
+import { commit, gitSha1, noise, sha256, token } from '../support/hub-server.ts'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import type { CachedFile } from '../../src/hub/hub.ts'
 import { formatHubLocation } from '../../src/hub/location.ts'
-import { commit, gitSha1, noise, sha256 } from './hub/hub-server.ts'
+import { commit, gitSha1, noise, sha256 } from '../support/hub-server.ts'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

@@ -3,7 +3,6 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
-import { HubServer, noise, sha256, token } from './hub/hub-server.ts'
 import {
   answer,
   corrupt,
@@ -16,7 +15,8 @@ import {
   redirectTo,
   slowly,
   stallAfter,
-} from './hub/misbehaviours.ts'
+} from '../support/hub-misbehaviours.ts'
+import { HubServer, noise, sha256, token } from '../support/hub-server.ts'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

@@ -7,7 +7,7 @@ import { readSettings } from '../../../src/hub/node/environment.ts'
 import { NodeHub } from '../../../src/hub/node/node-hub.ts'
 import type { RetryPolicy } from '../../../src/hub/retry.ts'
 import type { HubOptions } from '../../../src/hub/settings.ts'
-import { HubServer } from './hub-server.ts'
+import { HubServer } from '../../support/hub-server.ts'
 
 /** What a test of downloads stands on: a hub, an empty cache, and no waiting between attempts. */
 export interface HubBench {

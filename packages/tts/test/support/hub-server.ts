@@ -72,7 +72,7 @@ export class HubServer {
     return originOf(this.#cdn)
   }
 
-  /** Puts a file under `main` and under `commit`; large ones as the hub keeps them, named by SHA-256. */
+  /** Puts a file into every revision; large ones as the hub keeps them, named by SHA-256. */
   add(repository: string, path: string, bytes: Uint8Array, isLarge = true): StoredFile {
     const etag = isLarge ? sha256(bytes) : gitSha1(bytes)
     const file = { bytes, isLarge, etag }
@@ -115,8 +115,7 @@ export class HubServer {
 
   /** The file behind `/owner/repo/resolve/revision/path`. */
   #find(url: string): StoredFile | undefined {
-    const [, repository, revision, path] = /^\/([^/]+\/[^/]+)\/resolve\/([^/]+)\/(.+)$/.exec(url) ?? []
-    if (revision !== 'main' && revision !== commit) return undefined
+    const [, repository, path] = /^\/([^/]+\/[^/]+)\/resolve\/[^/]+\/(.+)$/.exec(url) ?? []
     return this.#files.get(`${repository}/${path}`)
   }
 
