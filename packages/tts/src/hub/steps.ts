@@ -34,7 +34,7 @@ export const transferOf = (
   { retries, stallMs, maxBytes }: Required<HubTuning>,
   meter: ProgressMeter,
   signal: AbortSignal,
-): Omit<TransferRequest, 'open' | 'createDigest'> => ({
+): Omit<TransferRequest, 'open' | 'conditional' | 'createDigest'> => ({
   place: formatHubLocation(location),
   size,
   checksum: checksumOf(etag),

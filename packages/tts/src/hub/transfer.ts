@@ -18,6 +18,8 @@ export interface TransferRequest {
   readonly place: string
   /** Asks for the file with these headers. Rejects with what `refusalOf` makes, or TransientFailure. */
   readonly open: (headers: Record<string, string>) => Promise<Response>
+  /** Whether `open` may ask for the rest of the same version: `If-Range`. */
+  readonly conditional: boolean
   readonly size: number | undefined
   readonly checksum: Checksum | undefined
   readonly createDigest: (checksum: Checksum, size: number | undefined) => Digest
@@ -63,7 +65,7 @@ const fetchAll = async (partial: PartialFile, request: TransferRequest): Promise
     if (request.size !== undefined && partial.length > request.size) await partial.clear()
     if (request.size !== undefined && partial.length === request.size) return
     const response = await ask(partial, validator, request)
-    validator = strongValidator(response)
+    validator = request.conditional ? strongValidator(response) : undefined
     await fill(partial, response, request)
   }
   await withRetries(attempt, request.retries, request.signal, () => {

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { accessPage, checkpoints, publishedRepositories } from '../../src/catalogue/checkpoints.ts'
 import {
@@ -98,6 +99,21 @@ describe('a look-up', () => {
 
   it.each(['./german', 'german.yaml', 'hf://a/b', 'C:\\german', 'a b', ''])('%j is no id', (text) => {
     expect(looksLikeCheckpointId(text)).toBe(false)
+  })
+})
+
+describe('the page about models', () => {
+  const page = readFileSync(new URL('../../docs/models.md', import.meta.url), 'utf8')
+  const cells = page.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+
+  it.each(checkpoints)('has a row for $id', ({ id, aliases, layers, defaultVoice }) => {
+    const row = cells.find(([, name]) => name?.startsWith(`\`${id}\``))
+    expect(row?.[1]).toBe([`\`${id}\``, ...aliases.map((alias) => `also \`${alias}\``)].join(', '))
+    expect(row?.slice(3, 5)).toEqual([String(layers), `\`${defaultVoice}\``])
+  })
+
+  it('names every voice', () => {
+    for (const name of Object.keys(predefinedVoices)) expect(page).toContain(`\`${name}\``)
   })
 })
 

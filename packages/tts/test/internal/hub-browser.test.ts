@@ -114,6 +114,7 @@ describe.each(stores)('the hub in a browser, with %s', (_, createStore) => {
     server.always = undefined
     expect(await read(await open().download(latest))).toEqual(large)
     expect(server.bodies().at(-1)?.range).toBe(`bytes=${incompleteBytes}-`)
+    expect(server.seen.every(({ ifRange }) => ifRange === undefined)).toBe(true)
     expect((await open().report(repositories)).incompleteBytes).toBe(0)
   })
 

@@ -197,6 +197,8 @@ export class BrowserHub implements Hub {
       ...known,
       checksum: known.checksum && canHash(known.checksum) ? known.checksum : undefined,
       open: (headers) => this.#send(url, location, { method: 'GET', headers, signal }),
+      // A header that servers of files need not allow to other origins, where a plain Range needs no permission.
+      conditional: false,
       createDigest: createBrowserDigest,
     }
   }

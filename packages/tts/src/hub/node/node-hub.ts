@@ -156,7 +156,7 @@ export class NodeHub implements Hub {
           const open = (headers: Record<string, string>): Promise<Response> =>
             this.#send('GET', location, headers, signal)
           const known = transferOf(location, remote, this.#tuning, meter, signal)
-          await transfer(file, { ...known, open, createDigest: createNodeDigest })
+          await transfer(file, { ...known, open, conditional: true, createDigest: createNodeDigest })
           await file.moveTo(blob)
         } finally {
           await file.close()
