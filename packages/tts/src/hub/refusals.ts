@@ -30,17 +30,20 @@ const accessDenied = (
   location: HubLocation,
   { endpoint, token }: Pick<HubSettings, 'endpoint' | 'token'>,
 ): PocketTtsError => {
-  const advice =
-    token === undefined
-      ? 'accept its terms there, then set HF_TOKEN to a token of your account'
-      : isSecure(new URL(endpoint))
-        ? 'accept its terms there with the account that the token belongs to, or use another token'
-        : `the token was not sent, since ${endpoint} is not encrypted`
+  const advice = adviceFor(status, endpoint, token)
   return new PocketTtsError(
     'access-denied',
     `${formatHubLocation(location)} may not be read (${status}): the repository is gated, private or absent. ` +
       `Access is granted on ${repositoryPage(location)}: ${advice}`,
   )
+}
+
+const adviceFor = (status: number, endpoint: string, token: string | undefined): string => {
+  if (token === undefined) return 'accept its terms there, then set HF_TOKEN to a token of your account'
+  if (!isSecure(new URL(endpoint))) return `the token was not sent, since ${endpoint} is not encrypted`
+  // The hub answers so to an expired token even where none is needed.
+  if (status === 401) return 'the token is not accepted; renew it, or send none'
+  return 'accept its terms there with the account that the token belongs to'
 }
 
 /** The hub's own words for what exactly is missing. */

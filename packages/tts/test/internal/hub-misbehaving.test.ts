@@ -279,6 +279,12 @@ describe('a refusal', () => {
     await expectNothingKept()
   })
 
+  it('of an expired token says so', async () => {
+    bench.server.refusal = { status: 401 }
+    const failed = bench.open({ token: 'hf_expired' }).download(place)
+    await expect(failed).rejects.toThrow(/the token is not accepted; renew it, or send none/)
+  })
+
   it('names what is missing', async () => {
     const failed = bench.open().download('hf://someone/model/nothing.safetensors')
     await expect(failed).rejects.toMatchObject({ code: 'not-found' })
