@@ -8,3 +8,6 @@ export { activate } from './elementwise'
 export { normalize } from './normalize'
 export { packPanel } from './pack'
 export { multiply } from './product'
+
+/** The first address that the host may use: a few constants lie before it. */
+export const memoryBegin: usize = __heap_base

@@ -34,37 +34,36 @@ export function normalize(n: Norm): void {
 }
 
 function mean(x: usize, columns: i32): f32 {
+  const end = x + (<usize>(columns & ~3) << 2)
   let sum = f32x4.splat(0)
-  for (let column = 0; column < columns; column += 4) {
-    sum = f32x4.add(sum, loadUpTo(x + (<usize>column << 2), columns - column))
-  }
-  return sumOfLanes(sum) / <f32>columns
+  for (; x < end; x += 16) sum = f32x4.add(sum, v128.load(x))
+  return sumOfLanes(f32x4.add(sum, loadUpTo(x, columns & 3))) / <f32>columns
 }
 
 function meanDeviation(x: usize, columns: i32, center: f32): f32 {
   const middle = f32x4.splat(center)
+  const end = x + (<usize>(columns & ~3) << 2)
   let sum = f32x4.splat(0)
-  for (let column = 0; column < columns; column += 4) {
-    sum = f32x4.add(sum, deviation(x + (<usize>column << 2), columns - column, middle))
-  }
-  return sumOfLanes(sum) / <f32>columns
+  for (; x < end; x += 16) sum = f32x4.add(sum, f32x4.sub(v128.load(x), middle))
+  return sumOfLanes(f32x4.add(sum, lastDeviations(x, columns & 3, middle))) / <f32>columns
 }
 
 function meanSquare(x: usize, columns: i32, center: f32): f32 {
   const middle = f32x4.splat(center)
+  const end = x + (<usize>(columns & ~3) << 2)
   let sum = f32x4.splat(0)
-  for (let column = 0; column < columns; column += 4) {
-    const d = deviation(x + (<usize>column << 2), columns - column, middle)
+  for (; x < end; x += 16) {
+    const d = f32x4.sub(v128.load(x), middle)
     sum = madd(d, d, sum)
   }
-  return sumOfLanes(sum) / <f32>columns
+  const last = lastDeviations(x, columns & 3, middle)
+  return sumOfLanes(madd(last, last, sum)) / <f32>columns
 }
 
-/** x − middle; 0 in lanes past the end of the row. */
+/** x − middle for the one to three values after the whole vectors; 0 in the other lanes. */
 @inline
-function deviation(at: usize, left: i32, middle: v128): v128 {
-  const d = f32x4.sub(loadUpTo(at, left), middle)
-  return left >= 4 ? d : v128.and(d, firstLanes(left))
+function lastDeviations(at: usize, left: i32, middle: v128): v128 {
+  return v128.and(f32x4.sub(loadUpTo(at, left), middle), firstLanes(left))
 }
 
 function scaleRow(n: Norm, row: i32, guess: f32, error: f32, inverse: f32): void {
@@ -72,15 +71,15 @@ function scaleRow(n: Norm, row: i32, guess: f32, error: f32, inverse: f32): void
   const out = n.out + row * n.outStride
   const gain = n.gain + row * n.gainStride
   const shift = n.shift + row * n.shiftStride
-  const factor = f32x4.splat(inverse)
+  const one = f32x4.splat(1)
   for (let column = 0; column < n.columns; column += 4) {
     const at = <usize>column << 2
     const left = n.columns - column
     const d = f32x4.sub(f32x4.sub(loadUpTo(x + at, left), f32x4.splat(guess)), f32x4.splat(error))
-    let y = f32x4.mul(d, factor)
+    let y = f32x4.mul(d, f32x4.splat(inverse))
     if (n.weight != 0) y = f32x4.mul(y, loadUpTo(n.weight + at, left))
     if (n.bias != 0) y = f32x4.add(y, loadUpTo(n.bias + at, left))
-    if (n.gain != 0) y = f32x4.mul(y, f32x4.add(loadUpTo(gain + at, left), f32x4.splat(1)))
+    if (n.gain != 0) y = f32x4.mul(y, f32x4.add(loadUpTo(gain + at, left), one))
     if (n.shift != 0) y = f32x4.add(y, loadUpTo(shift + at, left))
     storeUpTo(out + at, y, left)
   }

@@ -19,11 +19,6 @@ export class Product {
   outputs: i32
   format: i32
   weights: usize
-  /**
-   * 0xffff0000, which picks the high halves of words. It comes from outside because V8 builds a constant vector anew
-   * at every use, even in a loop, where that took as long as the arithmetic (V8 13.6).
-   */
-  highHalves: i32
   /** Scratch for products of many rows: `inputs · 8` values. */
   block: usize
   bias: usize
@@ -68,8 +63,16 @@ export function low(v: v128): v128 {
   return i32x4.shl(v, 16)
 }
 
-/** Outputs 4 to 7: the high halves, which are the words without their low bits. */
+/** Outputs 4 to 7: the high halves, which are the words without their low bits. The mask is `highHalves()`. */
 @inline
-export function high(v: v128, highHalves: v128): v128 {
-  return v128.and(v, highHalves)
+export function high(v: v128, mask: v128): v128 {
+  return v128.and(v, mask)
+}
+
+const highHalf = memory.data<u32>([0xffff0000])
+
+/** For a variable outside of the loop: from memory, since V8 builds a constant vector anew at every use. */
+@inline
+export function highHalves(): v128 {
+  return v128.load32_splat(highHalf)
 }

@@ -1,5 +1,5 @@
 import { addUpTo, finish } from './epilogue'
-import { high, low, panelWidth, Product } from './product'
+import { high, highHalves, low, panelWidth, Product } from './product'
 import { madd } from './vector'
 
 /**
@@ -16,7 +16,7 @@ export function multiplyRow<T>(p: Product, firstPanel: i32, panels: i32): void {
 function multiplyPair<T>(p: Product, first: i32, second: i32): void {
   const step: usize = panelWidth * sizeof<T>()
   const panelBytes = <usize>(p.taps * p.inputs) * step
-  const mask = i32x4.splat(p.highHalves)
+  const mask = highHalves()
   let a = p.weights + first * panelBytes
   let b = p.weights + second * panelBytes
   for (let tap = 0; tap < p.taps; tap++) {

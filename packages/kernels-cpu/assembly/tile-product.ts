@@ -1,5 +1,5 @@
 import { addUpTo, finish } from './epilogue'
-import { high, low, panelWidth, Product } from './product'
+import { high, highHalves, low, panelWidth, Product } from './product'
 import { madd } from './vector'
 
 /** Rows and columns of a tile: its sums fill 8 of the 16 registers, and larger ones were measured to spill. */
@@ -29,7 +29,7 @@ export function multiplyRows<T>(p: Product, firstPanel: i32, panels: i32): void 
 /** `[inputs][16]`, eight columns of it, to `[inputs][8]` in float32. */
 function copyBlock<T>(p: Product, weights: usize): void {
   const step: usize = panelWidth * sizeof<T>()
-  const mask = i32x4.splat(p.highHalves)
+  const mask = highHalves()
   const end = p.block + ((<usize>p.inputs * tileColumns) << 2)
   for (let to = p.block; to < end; to += tileColumns * 4, weights += step) {
     const v = v128.load(weights)

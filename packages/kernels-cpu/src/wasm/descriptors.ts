@@ -17,7 +17,6 @@ export const product = {
   outputs: 'word',
   format: 'word',
   weights: 'word',
-  highHalves: 'word',
   block: 'word',
   bias: 'word',
   activation: 'word',
@@ -32,7 +31,6 @@ export const product = {
 
 /** A product with nothing after its sums: what is left to say is where things are and how many. */
 export const plainProduct = {
-  highHalves: 0xffff0000,
   bias: 0,
   activation: 0,
   scale: 1,

@@ -1,7 +1,7 @@
 import { KernelError } from '@pocket/nn'
 import { FirstFitAllocator } from './allocator.ts'
 
-/** What assembly/index.ts exports. Addresses are bytes from the start of the memory; see there for the meaning. */
+/** The functions that assembly/index.ts exports. Addresses are bytes from the start of the memory; see there for the meaning. */
 export interface KernelExports {
   multiply(product: number, firstPanel: number, panels: number): void
   normalize(norm: number): void
@@ -20,9 +20,6 @@ const initialPages = 16
 const maximumPages = 65536
 /** Memory grows by at least this share of itself: engines that move it as it grows do so seldom. */
 const growth = 1 / 4
-/** Address 0 means "not there" in descriptors, so nothing may lie there. */
-const firstAddress = 64
-
 /** One instance of the kernels and the memory they work on. Everything of an executor lies in that memory. */
 export class Runtime {
   #parts: { memory: WebAssembly.Memory; kernels: KernelExports } | undefined
@@ -30,9 +27,10 @@ export class Runtime {
   #floats: Float32Array<ArrayBuffer>
   #words: Uint32Array<ArrayBuffer>
 
-  private constructor(memory: WebAssembly.Memory, kernels: KernelExports) {
+  private constructor(memory: WebAssembly.Memory, kernels: KernelExports, begin: number) {
     this.#parts = { memory, kernels }
-    this.#allocator = new FirstFitAllocator(firstAddress, memory.buffer.byteLength)
+    // The kernels' constants come first; never address 0, which means "not there" in descriptors.
+    this.#allocator = new FirstFitAllocator(begin, memory.buffer.byteLength)
     this.#floats = new Float32Array(memory.buffer)
     this.#words = new Uint32Array(memory.buffer)
   }
@@ -41,7 +39,10 @@ export class Runtime {
     const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maximumPages })
     const { exports } = await WebAssembly.instantiate(module, { env: { memory } })
     // The one place where the module's untyped exports get their types; a test compares the two lists.
-    return new Runtime(memory, exports as unknown as KernelExports)
+    const { memoryBegin, ...kernels } = exports as unknown as KernelExports & {
+      memoryBegin: WebAssembly.Global
+    }
+    return new Runtime(memory, kernels, memoryBegin.value)
   }
 
   /** Throws KernelError `disposed` after `dispose`. */

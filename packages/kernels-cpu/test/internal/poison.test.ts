@@ -12,7 +12,8 @@ import { levels } from '../levels.ts'
  */
 const poisoned = async (level: WasmLevel) => {
   const runtime = await Runtime.create(await kernelModule(level))
-  runtime.floats.fill(Number.NaN)
+  const begin = runtime.allocate(1, 'the first byte after the constants of the kernels')
+  runtime.floats.fill(Number.NaN, begin / 4)
   return { runtime, kernels: new WasmKernels('poisoned', runtime) }
 }
 
