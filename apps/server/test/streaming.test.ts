@@ -1,0 +1,161 @@
+import { connect } from 'node:net'
+import { describe, expect, it } from 'vitest'
+import { counting } from './support/counting-engine.ts'
+import { ask, bytesOf, untilIdle, useServers } from './support/serving.ts'
+
+const servers = useServers()
+
+const formats = ['mp3', 'opus', 'aac', 'flac', 'wav', 'pcm'] as const
+
+/** Minutes of speech: nobody in these tests hears its end. */
+const longText = 'The old man sat by the window and read his newspaper. '.repeat(70)
+
+const health = async (url: string) => (await (await fetch(`${url}/health`)).json()) as Record<string, unknown>
+
+describe('speech is heard while it is made', () => {
+  it.each(formats)('%s: the first bytes come long before the last are known', async (response_format) => {
+    const engine = counting(servers.engine)
+    const server = await servers.start({}, {}, engine)
+    const response = await ask(server, { input: longText, response_format })
+    const reader = response.body!.getReader()
+    const { value } = await reader.read()
+    expect(value!.length).toBeGreaterThan(0)
+    expect(engine.open).toBe(1)
+    expect(await health(server.url)).toMatchObject({ running: 1 })
+    await reader.cancel()
+    await untilIdle(server)
+    expect(engine.open).toBe(0)
+  })
+
+  it('as events, whose pieces together are the sound', async () => {
+    const server = await servers.start()
+    const body = { input: 'Good morning.', response_format: 'wav', seed: 3 }
+    const [plain, events] = await Promise.all([
+      ask(server, body).then(bytesOf),
+      ask(server, { ...body, stream_format: 'sse' }),
+    ])
+    expect(events.headers.get('content-type')).toBe('text/event-stream')
+    const parsed = (await events.text())
+      .split('\n\n')
+      .filter((event) => event !== '')
+      .map((event) => JSON.parse(event.replace(/^data: /, '')))
+    const deltas = parsed.filter(({ type }) => type === 'speech.audio.delta')
+    expect(deltas.length).toBeGreaterThan(5)
+    const sound = Buffer.concat(deltas.map(({ audio }) => Buffer.from(audio, 'base64')))
+    expect(new Uint8Array(sound)).toEqual(plain)
+    const frames = (plain.length - 44) / 2 / 1920
+    expect(parsed.at(-1)).toEqual({
+      type: 'speech.audio.done',
+      usage: { input_tokens: 13, output_tokens: frames, total_tokens: 13 + frames },
+    })
+  })
+
+  it('a listener who takes nothing holds nobody up for longer than the speech is made', async () => {
+    const server = await servers.start({ concurrency: 1 })
+    const lazy = await ask(server, { input: 'Good morning, everybody.', response_format: 'wav' })
+    const eager = await ask(server, { input: 'Good morning.', response_format: 'wav' })
+    expect((await bytesOf(eager)).length).toBeGreaterThan(44)
+    expect((await bytesOf(lazy)).length).toBeGreaterThan(44)
+  })
+})
+
+describe('sixteen at once', () => {
+  it('hear the same bytes as one alone', async () => {
+    const server = await servers.start({ concurrency: 16 })
+    const bodies = [
+      { input: 'Hello.', seed: 1, voice: 'rms', response_format: 'wav' },
+      { input: 'Thank you.', seed: 2, voice: 'slt', response_format: 'mp3' },
+      { input: 'Not today.', seed: 3, voice: 'awb', response_format: 'flac' },
+      { input: 'Good.', seed: 4, voice: 'rms', response_format: 'pcm' },
+    ]
+    const alone: Uint8Array[] = []
+    for (const body of bodies) alone.push(await bytesOf(await ask(server, body)))
+    const together = await Promise.all(
+      Array.from({ length: 4 }, () => bodies)
+        .flat()
+        .map((body) => ask(server, body).then(bytesOf)),
+    )
+    expect(together.length).toBe(16)
+    for (const [i, bytes] of together.entries()) expect(bytes).toEqual(alone[i % 4])
+  })
+})
+
+/** Every format, those the most whose codec starts quickest. */
+const mixed = ['mp3', 'wav', 'pcm', 'mp3', 'wav', 'pcm', 'mp3', 'opus', 'flac', 'aac'] as const
+
+describe('a caller who leaves', () => {
+  it('at any of a hundred moments leaves no work behind', async () => {
+    const engine = counting(servers.engine)
+    const server = await servers.start({ concurrency: 8, queue: 100 }, {}, engine)
+    // The longest wait is about as long as two frames take: before, at, and after the first bytes.
+    const leave = async (index: number): Promise<void> => {
+      const controller = new AbortController()
+      const response_format = mixed[index % mixed.length]
+      const timer = setTimeout(() => controller.abort(), Math.random() * 250)
+      try {
+        const response = await ask(
+          server,
+          { input: longText, response_format, stream_format: index % 7 === 0 ? 'sse' : 'audio' },
+          { signal: controller.signal },
+        )
+        await bytesOf(response)
+      } catch (error) {
+        expect((error as Error).name).toBe('AbortError')
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+    for (let round = 0; round < 10; round++) {
+      await Promise.all(Array.from({ length: 10 }, (_, i) => leave(10 * round + i)))
+    }
+    await untilIdle(server)
+    expect(engine.open).toBe(0)
+    const { frames } = engine
+    const [after, alone] = await Promise.all([
+      ask(server, { input: 'Hello.', response_format: 'pcm', seed: 5 }).then(bytesOf),
+      servers.engine.generate('Hello.', { voice: 'rms', seed: 5 }),
+    ])
+    expect(after.length).toBe(2 * alone.length)
+    // Nothing but this one utterance was spoken in the meantime.
+    expect(engine.frames - frames).toBeLessThanOrEqual(alone.length / 1920 + 1)
+    await untilThreadsEnd()
+  })
+
+  it('in the middle of a request, or without a word, does no harm', async () => {
+    const server = await servers.start()
+    const { port, hostname } = new URL(server.url)
+    const head = 'POST /v1/audio/speech HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n'
+    const openings = [
+      '',
+      'POST /v1',
+      head,
+      `${head}content-length: 1000\r\n\r\n{"input":`,
+      `${head}\r\n`,
+      '\0\0\0',
+    ]
+    await Promise.all(
+      openings.map(
+        (opening) =>
+          new Promise<void>((resolve) => {
+            const socket = connect(Number(port), hostname, () => {
+              socket.write(opening)
+              setTimeout(() => socket.destroy(), 50)
+            })
+            socket.on('close', () => resolve()).on('error', () => {})
+          }),
+      ),
+    )
+    await untilIdle(server)
+    expect((await ask(server, { input: 'Hello.' })).status).toBe(200)
+  })
+})
+
+/** Codecs with threads of their own end them with their stream; the engine's thread stays. */
+const untilThreadsEnd = async (): Promise<void> => {
+  for (let attempt = 0; attempt < 500; attempt++) {
+    const threads = process.getActiveResourcesInfo().filter((name) => name === 'WORKER')
+    if (threads.length === 0) return
+    await new Promise((resolve) => setTimeout(resolve, 10))
+  }
+  throw new Error(`threads are left: ${process.getActiveResourcesInfo().join(', ')}`)
+}
