@@ -1,4 +1,5 @@
 import { isTensor, KernelError, type Layout, type Tensor, type Vector } from '@pocket/nn'
+import type { PackedWeights } from './pack.ts'
 import type { KernelExports, Runtime } from './runtime.ts'
 import type { WasmVector } from './weights.ts'
 
@@ -40,6 +41,20 @@ export const placeFactor = (factor: number | Vector | Tensor, binding: Binding):
 
 export const addressOf = (vector: Vector | undefined, binding: Binding): number =>
   vector ? owned<WasmVector>(vector, binding, 'vector').address : 0
+
+/** The fields of a product that come from its weights. */
+export const packedFields = ({
+  packed,
+  bias,
+}: {
+  readonly packed: PackedWeights
+  readonly bias: number
+}) => ({
+  outputs: packed.outputs,
+  format: packed.format,
+  weights: packed.address,
+  bias,
+})
 
 /** A handle as what this executor made of it. Throws KernelError `unavailable` for one of another executor. */
 export const owned = <Handle extends { readonly runtime: Runtime }>(

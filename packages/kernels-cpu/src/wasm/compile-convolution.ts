@@ -1,6 +1,7 @@
-import { KernelError, type Operation } from '@pocket/nn'
-import { type Binding, owned, ownedState, place, type Step } from './binding.ts'
+import type { Operation } from '@pocket/nn'
+import { type Binding, owned, ownedState, packedFields, place, type Step } from './binding.ts'
 import { activationCodes, plainProduct, product, upsampling, window, writeDescriptor } from './descriptors.ts'
+import type { PackedWeights } from './pack.ts'
 import { WasmConvolutionState } from './states.ts'
 import { blockLength, contiguousTaps, type Taps } from './taps.ts'
 import type { WasmConvolution, WasmTransposedConvolution } from './weights.ts'
@@ -16,7 +17,7 @@ type TransposedConvolution = Extract<Operation, { kind: 'transposedConvolution' 
 export const convolution = (operation: Convolution, binding: Binding): Step => {
   const { residual, out } = operation
   const weights = owned<WasmConvolution>(operation.weights, binding, 'convolution')
-  const { packed, bias, stride, inputChannels, padding } = weights
+  const { packed, stride, inputChannels, padding } = weights
   const input = bindWindow(operation, padding, binding)
   const added = place(residual, binding)
   const output = place(out, binding)
@@ -27,11 +28,8 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
     xStride: stride * inputChannels * 4,
     rows: out.rows,
     ...tapsOf(weights),
-    outputs: packed.outputs,
-    format: packed.format,
-    weights: packed.address,
+    ...packedFields(weights),
     block: input.block,
-    bias,
     residual: added.address,
     residualStride: added.stride,
     out: output.address,
@@ -43,15 +41,21 @@ export const convolution = (operation: Convolution, binding: Binding): Step => {
   }
 }
 
-export const transposedConvolution = (operation: TransposedConvolution, binding: Binding): Step =>
-  operation.weights.depthwise ? depthwise(operation, binding) : wideProduct(operation, binding)
+export const transposedConvolution = (operation: TransposedConvolution, binding: Binding): Step => {
+  const weights = owned<WasmTransposedConvolution>(operation.weights, binding, 'transposed convolution')
+  return weights.packed
+    ? wideProduct(operation, { ...weights, packed: weights.packed }, binding)
+    : depthwise(operation, weights, binding)
+}
 
 /** An input row and those before it give `stride` output rows, which are one row of a product that much wider. */
-const wideProduct = (operation: TransposedConvolution, binding: Binding): Step => {
+const wideProduct = (
+  operation: TransposedConvolution,
+  weights: WasmTransposedConvolution & { readonly packed: PackedWeights },
+  binding: Binding,
+): Step => {
   const { x, out } = operation
-  const weights = owned<WasmTransposedConvolution>(operation.weights, binding, 'transposed convolution')
-  const { packed, bias, inputChannels } = weights
-  if (!packed) throw new KernelError('shape', 'the weights of a depthwise convolution are no matrix')
+  const { packed, inputChannels } = weights
   const input = bindWindow(operation, 'zero', binding)
   const address = input.nextDescriptor
   writeDescriptor(binding.runtime, address, product, {
@@ -60,11 +64,8 @@ const wideProduct = (operation: TransposedConvolution, binding: Binding): Step =
     xStride: inputChannels * 4,
     rows: x.rows,
     ...tapsOf(weights),
-    outputs: packed.outputs,
-    format: packed.format,
-    weights: packed.address,
+    ...packedFields(weights),
     block: input.block,
-    bias,
     out: place(out, binding).address,
     outStride: packed.outputs * 4,
   })
@@ -74,9 +75,12 @@ const wideProduct = (operation: TransposedConvolution, binding: Binding): Step =
   }
 }
 
-const depthwise = (operation: TransposedConvolution, binding: Binding): Step => {
+const depthwise = (
+  operation: TransposedConvolution,
+  weights: WasmTransposedConvolution,
+  binding: Binding,
+): Step => {
   const { x, out } = operation
-  const weights = owned<WasmTransposedConvolution>(operation.weights, binding, 'transposed convolution')
   const input = bindWindow(operation, 'zero', binding)
   const address = input.nextDescriptor
   writeDescriptor(binding.runtime, address, upsampling, {

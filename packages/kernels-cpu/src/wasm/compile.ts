@@ -1,5 +1,5 @@
 import type { Operation } from '@pocket/nn'
-import { addressOf, type Binding, owned, place, placeFactor, type Step } from './binding.ts'
+import { addressOf, type Binding, owned, packedFields, place, placeFactor, type Step } from './binding.ts'
 import { attention, attentionScratch } from './compile-attention.ts'
 import { convolution, transposedConvolution, windowScratch } from './compile-convolution.ts'
 import { activationCodes, elementwise, norm, plainProduct, product, writeDescriptor } from './descriptors.ts'
@@ -45,7 +45,8 @@ export const scratchLength = (operation: Operation): number => {
 
 const linear = (operation: Of<'linear'>, binding: Binding): Step => {
   const { x, activation, scale, residual, out } = operation
-  const { packed, bias } = owned<WasmMatrix>(operation.matrix, binding, 'matrix')
+  const matrix = owned<WasmMatrix>(operation.matrix, binding, 'matrix')
+  const { inputs, panels } = matrix.packed
   const input = place(x, binding)
   const gate = placeFactor(scale, binding)
   const added = place(residual, binding)
@@ -56,12 +57,9 @@ const linear = (operation: Of<'linear'>, binding: Binding): Step => {
     x: input.address,
     xStride: input.stride,
     rows: x.rows,
-    ...contiguousTaps(packed.inputs),
-    outputs: packed.outputs,
-    format: packed.format,
-    weights: packed.address,
+    ...contiguousTaps(inputs),
+    ...packedFields(matrix),
     block: x.rows > 1 ? binding.address + binding.layout.scratch(operation) * 4 : 0,
-    bias,
     activation: activationCodes[activation],
     scale: typeof scale === 'number' ? scale : 1,
     gate: gate.address,
@@ -71,7 +69,7 @@ const linear = (operation: Of<'linear'>, binding: Binding): Step => {
     out: output.address,
     outStride: output.stride,
   })
-  return (kernels) => kernels.multiply(address, 0, packed.panels)
+  return (kernels) => kernels.multiply(address, 0, panels)
 }
 
 const layerNorm = (operation: Of<'layerNorm'>, binding: Binding): Step => {
