@@ -1,6 +1,7 @@
 export { openHub } from '#hub'
 export { decodeWav } from './audio/decode-wav.ts'
 export { encodeWav, pcm16, wavHeader } from './audio/wav.ts'
+export { WavDecoder } from './audio/wav-decoder.ts'
 export type { Checkpoint, Language } from './catalogue/checkpoint.ts'
 export { accessPage, checkpoints, publishedRepositories } from './catalogue/checkpoints.ts'
 export { findCheckpoint } from './catalogue/find-checkpoint.ts'

@@ -1,4 +1,4 @@
-import { decodeWav, encodeWav, PocketTtsError } from '@pocket/tts'
+import { decodeWav, encodeWav, PocketTtsError, WavDecoder } from '@pocket/tts'
 import { readFixture, readGoldens, readJson } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -33,6 +33,49 @@ describe('the golden files', () => {
 
   it.each(cases.filter(({ must }) => must === 'refuse'))('$file is refused', ({ file }) => {
     expect(() => decodeWav(readFixture(`audio/${file}`))).toThrow(invalidAudio)
+  })
+})
+
+describe('a file that comes in pieces', () => {
+  /** Samples, or the message of the refusal. */
+  const outcomeOf = (read: () => Float32Array): number[] | string => {
+    try {
+      return [...read()]
+    } catch (error) {
+      return (error as Error).message
+    }
+  }
+
+  const readInPieces = (file: Uint8Array, cuts: readonly number[]): Float32Array => {
+    const decoder = new WavDecoder()
+    const ends = [...cuts.map((cut) => cut % (file.length + 1)), file.length].sort((a, b) => a - b)
+    const pieces = ends.map((end, i) => decoder.push(file.subarray(ends[i - 1] ?? 0, end)))
+    decoder.finish()
+    return Float32Array.from(pieces.flatMap((piece) => [...piece]))
+  }
+
+  it.each(cases)('$file: the same samples or refusal as from the whole', ({ file }) => {
+    const bytes = readFixture(`audio/${file}`)
+    const whole = outcomeOf(() => decodeWav(bytes))
+    // Most cuts where the headers are.
+    const cut = fc.oneof(fc.nat(Math.min(100, bytes.length)), fc.nat(bytes.length))
+    fc.assert(
+      fc.property(fc.array(cut, { maxLength: 20 }), (cuts) => {
+        expect(outcomeOf(() => readInPieces(bytes, cuts))).toEqual(whole)
+      }),
+      { numRuns: 20 },
+    )
+  })
+
+  it('keeps nothing of what it has given', () => {
+    const decoder = new WavDecoder()
+    const file = encodeWav(Float32Array.of(0.25, 0.5))
+    expect(decoder.push(file.subarray(0, 45))).toHaveLength(0)
+    expect(decoder.push(file.subarray(45, 47))).toHaveLength(1)
+    expect(decoder.push(file.subarray(47))).toHaveLength(1)
+    // What follows the samples is another chunk, and no sound.
+    expect(decoder.push(Uint8Array.of(1, 2, 3, 4))).toHaveLength(0)
+    decoder.finish()
   })
 })
 
