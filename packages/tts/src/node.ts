@@ -1,0 +1,1 @@
+export { type WrittenFile, writeWavFile } from './output/write-wav-file.ts'

@@ -1,0 +1,122 @@
+import { PocketTtsError } from '../errors.ts'
+import { checkGenerateOptions, type GenerateOptions } from '../generate/options.ts'
+import type { AudioFrame, Utterance } from '../generate/utterance.ts'
+import type { PocketConfig } from '../model/config.ts'
+import type { CloneOptions } from '../voices/clone-voice.ts'
+import type { Voice } from '../voices/voice.ts'
+import { writeVoice } from '../voices/write-voice.ts'
+import type { Connection } from './connection.ts'
+import { FrameStream } from './frame-stream.ts'
+import { packName, packVoiceSource } from './pack-source.ts'
+import { Parcel } from './parcel.ts'
+import type { ModelFacts, PackedGenerateOptions } from './protocol.ts'
+import type { CallHooks, RemoteCall } from './remote-call.ts'
+import type { SpeechEngine } from './speech-engine.ts'
+import { VoiceCaches } from './voice-caches.ts'
+
+/** A model in a worker. What is computed is computed there; what is known, checked or written is here. */
+export class WorkerEngine implements SpeechEngine {
+  readonly config: PocketConfig
+  readonly sampleRate: number
+  readonly canCloneVoices: boolean
+  readonly defaultVoice: string | undefined
+  readonly #connection: Connection
+  readonly #facts: ModelFacts
+  readonly #caches: VoiceCaches
+  readonly #framesAhead: number
+
+  constructor(connection: Connection, facts: ModelFacts, framesAhead: number) {
+    this.config = facts.config
+    this.sampleRate = facts.sampleRate
+    this.canCloneVoices = facts.canCloneVoices
+    this.defaultVoice = facts.defaultVoice
+    this.#connection = connection
+    this.#facts = facts
+    this.#caches = new VoiceCaches(connection, facts.voiceModel)
+    this.#framesAhead = framesAhead
+  }
+
+  voices(): string[] {
+    return [...this.#facts.voices]
+  }
+
+  async loadVoice(source: string | URL | Uint8Array): Promise<Voice> {
+    const parcel = new Parcel()
+    const request = { command: 'load-voice', source: packVoiceSource(source, parcel) } as const
+    return this.#receiveVoice(this.#connection.call(request, {}, parcel.transfer))
+  }
+
+  async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {
+    const { signal, ...data } = options
+    const parcel = new Parcel()
+    const request = { command: 'clone-voice', audio: parcel.copy(audio), options: data } as const
+    return this.#receiveVoice(this.#connection.call(request, { signal }, parcel.transfer))
+  }
+
+  exportVoice(voice: Voice): Uint8Array {
+    return writeVoice(voice, this.#facts.voiceModel)
+  }
+
+  async generate(text: string, options: GenerateOptions = {}): Promise<Float32Array> {
+    return (await this.speak(text, options)).pcm
+  }
+
+  async speak(text: string, options: GenerateOptions = {}): Promise<Utterance> {
+    const { packed, hooks } = this.#prepare(options)
+    const call = this.#connection.call({ command: 'speak', text, options: packed }, hooks)
+    return this.#connection.awaited(call.result)
+  }
+
+  stream(
+    text: string | AsyncIterable<string>,
+    options: GenerateOptions = {},
+  ): AsyncIterableIterator<AudioFrame, void, void> {
+    return new FrameStream(this.#connection, (onFrame) => {
+      const { packed, hooks } = this.#prepare(options)
+      const pieces = isTextStream(text) ? text : undefined
+      return this.#connection.call(
+        {
+          command: 'stream',
+          text: isTextStream(text) ? '' : text,
+          inPieces: pieces !== undefined,
+          options: packed,
+          credits: this.#framesAhead,
+        },
+        { ...hooks, text: pieces, onFrame },
+      )
+    })
+  }
+
+  dispose(): void {
+    this.#connection.end(new PocketTtsError('disposed', 'this engine was disposed; load another'))
+  }
+
+  async #receiveVoice(call: RemoteCall<Voice>): Promise<Voice> {
+    const voice = await this.#connection.awaited(call.result)
+    this.#caches.note(voice.kv, call.id)
+    return voice
+  }
+
+  /** Parts options into what is data and what stays on this side. Refuses what `PocketTts` refuses, before any work. */
+  #prepare(options: GenerateOptions): { packed: PackedGenerateOptions; hooks: CallHooks } {
+    checkGenerateOptions(options, this.config)
+    const { voice, noise, signal, onProgress, onWarning, ...data } = options
+    if (noise && typeof SharedArrayBuffer === 'undefined') {
+      throw new PocketTtsError(
+        'unsupported',
+        'noise of your own takes memory that both threads share, which a page has only when it is cross-origin ' +
+          'isolated; use a seed',
+      )
+    }
+    const packed = {
+      ...data,
+      voice: typeof voice === 'string' ? packName(voice) : voice && this.#caches.pack(voice),
+      hasNoise: noise !== undefined,
+      wantsProgress: onProgress !== undefined,
+    }
+    return { packed, hooks: { noise, signal, onProgress, onWarning } }
+  }
+}
+
+const isTextStream = (text: unknown): text is AsyncIterable<string> =>
+  typeof text === 'object' && text !== null && Symbol.asyncIterator in text
