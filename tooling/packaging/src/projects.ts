@@ -2,7 +2,7 @@ import { cpSync, existsSync, mkdirSync, readdirSync, writeFileSync } from 'node:
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { run } from './processes.ts'
-import { published, root } from './published.ts'
+import { type PublishedPackage, published, root } from './published.ts'
 
 const consumers: string = fileURLToPath(new URL('../consumers', import.meta.url))
 
@@ -23,18 +23,17 @@ export const packAll = async (folder: string): Promise<Record<string, string>> =
 }
 
 /**
- * A project of a user who has installed every published package and nothing else, with this package's consumers
- * beside it. What npm finds in no tarball it takes from its cache, else from the registry.
+ * A project of a user who has installed some packages and nothing else, with this package's consumers beside it.
+ * What npm finds in no tarball it takes from its cache, else from the registry.
  */
 export const createProject = async (
   folder: string,
   type: 'module' | 'commonjs',
+  packages: readonly PublishedPackage[],
   tarballs: Readonly<Record<string, string>>,
 ): Promise<void> => {
   cpSync(consumers, folder, { recursive: true })
-  const dependencies = Object.fromEntries(
-    Object.entries(tarballs).map(([name, tarball]) => [name, `file:${tarball}`]),
-  )
+  const dependencies = Object.fromEntries(packages.map(({ name }) => [name, `file:${tarballs[name]}`]))
   const manifest = { name: 'consumer', private: true, type, dependencies }
   writeFileSync(join(folder, 'package.json'), JSON.stringify(manifest, null, 2))
   await run('npm', ['install', '--prefer-offline', '--no-audit', '--no-fund', '--no-package-lock'], folder)

@@ -21,7 +21,7 @@ export interface PublishedPackage {
   /** Its folder in the workspace. */
   readonly folder: string
   readonly manifest: Manifest
-  /** What can be imported, as a user writes it: `@pocket/tts`, `@pocket/safetensors/node`. Nothing of a program. */
+  /** What can be imported, as a user writes it: `@pocket/tts`, `@pocket/safetensors/node`. */
   readonly entries: readonly string[]
 }
 
@@ -39,13 +39,18 @@ const describePackage = (folder: string): PublishedPackage => {
   return { name: manifest.name, folder, manifest, entries }
 }
 
-/** Every package of the workspace that is not private: libraries and programs. */
-export const published: readonly PublishedPackage[] = ['packages', 'apps']
-  .map((group) => join(root, group))
-  .flatMap((group) => readdirSync(group).map((name) => join(group, name)))
-  .filter((folder) => existsSync(join(folder, 'package.json')))
-  .map(describePackage)
-  .filter(({ manifest }) => !manifest.private)
+/** The packages of a group of the workspace that are not private. */
+const publishedIn = (group: string): readonly PublishedPackage[] =>
+  readdirSync(join(root, group))
+    .map((name) => join(root, group, name))
+    .filter((folder) => existsSync(join(folder, 'package.json')))
+    .map(describePackage)
+    .filter(({ manifest }) => !manifest.private)
 
-/** Those that are made to be imported. */
-export const libraries: readonly PublishedPackage[] = published.filter(({ entries }) => entries.length > 0)
+export const libraries: readonly PublishedPackage[] = publishedIn('packages')
+export const programs: readonly PublishedPackage[] = publishedIn('apps')
+export const published: readonly PublishedPackage[] = [...libraries, ...programs]
+
+/** All that can be imported of some packages. */
+export const entriesOf = (packages: readonly PublishedPackage[]): string[] =>
+  packages.flatMap(({ entries }) => entries)

@@ -4,9 +4,11 @@ import { describe, expect, inject, it } from 'vitest'
 import { packageProblems } from '../src/lint-package.ts'
 import { typeProblems } from '../src/lint-types.ts'
 import { filesBelow, installed } from '../src/projects.ts'
-import { libraries, published, readManifest, root } from '../src/published.ts'
+import { libraries, programs, published, readManifest, root } from '../src/published.ts'
 
-const folderOf = (name: string): string => installed(inject('esmProject'), name)
+const projectOf = (name: string): string =>
+  inject(programs.some((program) => program.name === name) ? 'programsProject' : 'esmProject')
+const folderOf = (name: string): string => installed(projectOf(name), name)
 const tarballOf = (name: string): string => inject('tarballs')[name]!
 
 /** The paths at the ends of a map of conditions. */
@@ -17,7 +19,7 @@ const targetsOf = (node: unknown): string[] => {
 
 it('finds libraries and programs', () => {
   expect(libraries.map(({ name }) => name)).toContain('@pocket/tts')
-  expect(published.map(({ name }) => name)).toContain('@pocket/cli')
+  expect(programs.map(({ name }) => name)).toContain('@pocket/cli')
 })
 
 describe.each(published)('the tarball of $name', ({ name }) => {
@@ -67,11 +69,16 @@ describe.each(published)('the tarball of $name', ({ name }) => {
   })
 })
 
+describe.each(published.filter(({ entries }) => entries.length > 0))('the types of $name', ({ name }) => {
+  it('are right for every entry', async () => {
+    expect(await typeProblems(tarballOf(name))).toEqual([])
+  })
+})
+
 describe.each(libraries)('the library $name', ({ name, entries }) => {
   const manifest = readManifest(folderOf(name))
 
-  it('has the right types for every entry', async () => {
-    expect(await typeProblems(tarballOf(name))).toEqual([])
+  it('has a main entry', () => {
     expect(entries).toContain(name)
   })
 

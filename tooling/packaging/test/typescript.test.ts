@@ -1,11 +1,11 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, inject, it } from 'vitest'
-import { libraries } from '../src/published.ts'
+import { entriesOf, libraries } from '../src/published.ts'
 import { typecheck } from '../src/typecheck.ts'
 
 const project = inject('esmProject')
-const entries = libraries.flatMap((library) => library.entries)
+const entries = entriesOf(libraries)
 
 const compile = async (platform: 'node' | 'browser', imported: readonly string[]): Promise<string> => {
   const lines = imported.map((entry, index) => `export * as entry${index} from '${entry}'`)
