@@ -3,8 +3,10 @@ export type ServerErrorCode =
   | 'invalid-option'
   /** The address cannot be listened on. */
   | 'cannot-listen'
+  /** The engine's thread has ended by itself. */
+  | 'engine-died'
 
-/** Why a server cannot be started. What goes wrong with a request is an `ApiError`, which its sender gets. */
+/** Why a server cannot be started, or has ended. What goes wrong with a request is an `ApiError`, which its sender gets. */
 export class ServerError extends Error {
   override readonly name = 'ServerError'
   readonly code: ServerErrorCode

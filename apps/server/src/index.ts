@@ -1,5 +1,5 @@
 export { type AppHooks, createApp, type SpeechApp } from './app.ts'
-export { run } from './command/run.ts'
+export { serve } from './command/serve.ts'
 export type { ServerOptions } from './config.ts'
 export { ServerError, type ServerErrorCode } from './errors.ts'
 export { type RunningServer, startServer } from './start-server.ts'

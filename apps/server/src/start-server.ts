@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import type { Server } from 'node:http'
+import type { Socket } from 'node:net'
 import { createAdaptorServer } from '@hono/node-server'
 import type { SpeechEngine } from '@pocket/tts'
 import { type AppHooks, createApp } from './app.ts'
@@ -44,6 +45,7 @@ export const startServer = async (
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   Object.assign(server, { requestTimeout, timeout: silenceTimeout, maxConnections })
   await listen(server, port, host)
+  const sockets = track(server)
   let closed: Promise<void> | undefined
   const drain = (): Promise<void> => {
     app.drain()
@@ -56,11 +58,21 @@ export const startServer = async (
     drain,
     async close() {
       const drained = drain()
-      // Every request has its connection: with that gone, its work stops.
-      server.closeAllConnections()
+      // Every request has its connection: when that has closed, its work has stopped.
+      await Promise.all([...sockets].map((socket) => once(socket.destroy(), 'close')))
       await drained
     },
   }
+}
+
+/** Connections that are open. */
+const track = (server: Server): ReadonlySet<Socket> => {
+  const sockets = new Set<Socket>()
+  server.on('connection', (socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
 }
 
 const listen = async (server: Server, port: number, host: string): Promise<void> => {

@@ -87,6 +87,8 @@ describe('a caller who leaves', () => {
   it('at any of a hundred moments leaves no work behind', async () => {
     const engine = counting(servers.engine)
     const server = await servers.start({ concurrency: 8, queue: 100 }, {}, engine)
+    const threads = countThreads()
+    expect(threads).toBeGreaterThan(0)
     // The longest wait is about as long as two frames take: before, at, and after the first bytes.
     const leave = async (index: number): Promise<void> => {
       const controller = new AbortController()
@@ -118,7 +120,7 @@ describe('a caller who leaves', () => {
     expect(after.length).toBe(2 * alone.length)
     // Nothing but this one utterance was spoken in the meantime.
     expect(engine.frames - frames).toBeLessThanOrEqual(alone.length / 1920 + 1)
-    await untilThreadsEnd()
+    await untilThreads(threads)
   })
 
   it('in the middle of a request, or without a word, does no harm', async () => {
@@ -150,12 +152,13 @@ describe('a caller who leaves', () => {
   })
 })
 
-/** Codecs with threads of their own end them with their stream; the engine's thread stays. */
-const untilThreadsEnd = async (): Promise<void> => {
-  for (let attempt = 0; attempt < 500; attempt++) {
-    const threads = process.getActiveResourcesInfo().filter((name) => name === 'WORKER')
-    if (threads.length === 0) return
-    await new Promise((resolve) => setTimeout(resolve, 10))
+/** Threads of this process besides the one that runs this. */
+const countThreads = (): number => (process.report.getReport() as { workers: object[] }).workers.length
+
+/** Codecs with threads of their own end them with their stream. */
+const untilThreads = async (count: number): Promise<void> => {
+  for (let attempt = 0; countThreads() !== count; attempt++) {
+    if (attempt === 50) throw new Error(`${countThreads()} threads are left, not ${count}`)
+    await new Promise((resolve) => setTimeout(resolve, 100))
   }
-  throw new Error(`threads are left: ${process.getActiveResourcesInfo().join(', ')}`)
 }

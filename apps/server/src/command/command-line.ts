@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs'
-import { Command, InvalidArgumentError, Option } from 'commander'
+import process from 'node:process'
+import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseOptions, type ServerOptions } from '../config.ts'
 import { ServerError } from '../errors.ts'
-
-const logLevels = ['silent', 'fatal', 'error', 'warn', 'info', 'debug'] as const
+import { createFlags, type logLevels } from './flags.ts'
 
 /** What the command line and the environment say. */
 export interface CommandLine {
@@ -20,15 +20,15 @@ interface Flags extends Omit<ServerOptions, 'apiKey'> {
   readonly apiKeyFile?: string
 }
 
-const examples = `
-Lists take several values, or commas in the environment. The API key itself comes by POCKET_API_KEY or a file, never by
+const examples = (name: string): string => `
+Lists take several values, in a variable between commas. The API key itself comes by POCKET_API_KEY or a file, never by
 a flag: flags can be seen by everyone on the machine.
 
 Examples:
-  pocket-server                                                       the embedded model, for this machine only
-  pocket-server --model ./english_2026-04 --default-voice alba
-  POCKET_API_KEY=secret pocket-server --host 0.0.0.0 --port 80        for others, with a key
-  pocket-server --voice-alias nova=slt onyx=awb --cors-origin https://example.com
+  ${name}                                            the embedded model, for this machine only
+  ${name} --model ./english_2026-04 --default-voice alba
+  POCKET_API_KEY=secret ${name} --host 0.0.0.0       for others, with a key
+  ${name} --voice-alias nova=slt onyx=awb --cors-origin https://example.com
 
 Then:
   curl http://127.0.0.1:8000/v1/audio/speech -H 'content-type: application/json' -o hello.mp3 \\
@@ -37,76 +37,33 @@ Then:
 /** Reads flags and POCKET_* variables. Throws CommanderError, or ServerError `invalid-option`. */
 export const parseCommandLine = (
   args: readonly string[],
-  env: Readonly<Record<string, string | undefined>>,
-  write: { out: (text: string) => void; err: (text: string) => void },
+  terminal: { name: string; out: (text: string) => void; err: (text: string) => void },
 ): CommandLine => {
-  const command = createCommand(env).configureOutput({ writeOut: write.out, writeErr: write.err })
+  const command = createCommand(terminal.name).configureOutput({
+    writeOut: terminal.out,
+    writeErr: terminal.err,
+    outputError: (text, print) => print(text.replace(/^error: /, `${terminal.name}: `)),
+  })
   command.parse(args, { from: 'user' })
   const { model, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
-  const apiKey = apiKeyFile === undefined ? env.POCKET_API_KEY : readKey(apiKeyFile)
+  const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
   return { model, logLevel, options: all }
 }
 
-const createCommand = (env: Readonly<Record<string, string | undefined>>): Command => {
-  const defaults = parseOptions({})
-  const command = new Command('pocket-server')
+const createCommand = (name: string): Command => {
+  const command = new Command(name)
     .description(
       'Serve Pocket TTS over HTTP: the speech endpoint of OpenAI’s API, streamed from the first frame.',
     )
     .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .addHelpText('after', examples)
+    .addHelpText('after', examples(name))
     .exitOverride()
     .showHelpAfterError('(--help lists what there is)')
-  const flag = (name: string, usage: string, description: string): Option => {
-    const variable = `POCKET_${name.toUpperCase().replaceAll('-', '_')}`
-    const option = new Option(`--${name} ${usage}`, description)
-    // An empty variable is as good as none: that is how compose files leave one out.
-    return env[variable] ? option.env(variable) : option
-  }
-  const number = (name: keyof typeof defaults & string, flagName: string, description: string): Option =>
-    flag(flagName, '<number>', description).default(defaults[name]).argParser(parseNumber)
-  const list = (name: string, usage: string, description: string): Option =>
-    flag(name, `<${usage}...>`, description).argParser<string[]>((value, before = []) => [
-      ...before,
-      ...value.split(',').map((item) => item.trim()),
-    ])
-  const all = [
-    flag('host', '<address>', 'where to listen; 0.0.0.0 lets other machines in').default(defaults.host),
-    number('port', 'port', '0 takes any free one'),
-    flag('model', '<folder>', 'a model folder or config.yaml, by path or URL; default: the embedded model'),
-    flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
-    flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
-    list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),
-    flag('api-key-file', '<file>', 'callers must send the key in this file'),
-    list('cors-origin', 'origin', 'pages from there may call the server; * is all'),
-    number('concurrency', 'concurrency', 'requests that are spoken at once, in turn'),
-    number('queue', 'queue', 'requests that may wait; the next gets 429'),
-    number('maxText', 'max-text', 'characters of a text'),
-    number('maxUpload', 'max-upload', 'bytes of an uploaded recording'),
-    flag('page', '<folder>', 'a page to serve in place of the built-in one'),
-    flag('log-level', '<level>', 'lines are JSON and never hold a text').choices(logLevels).default('info'),
-  ]
-  for (const option of all) command.addOption(option)
+  for (const flag of createFlags()) command.addOption(flag)
   return command
-}
-
-const parseNumber = (text: string): number => {
-  const value = Number(text)
-  if (text.trim() === '' || Number.isNaN(value)) throw new InvalidArgumentError('It must be a number.')
-  return value
-}
-
-const parseAlias = (text: string, before: Record<string, string> = {}): Record<string, string> => {
-  const aliases = { ...before }
-  for (const item of text.split(',')) {
-    const [alias, voice, ...rest] = item.split('=').map((part) => part.trim())
-    if (!alias || !voice || rest.length > 0) throw new InvalidArgumentError('It must look like nova=slt.')
-    aliases[alias] = voice
-  }
-  return aliases
 }
 
 const readKey = (path: string): string => {

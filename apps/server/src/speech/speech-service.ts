@@ -46,10 +46,10 @@ export class SpeechService {
    * over. Throws QueueFullError, the errors of the engine's `stream`, or the signal's reason.
    */
   async speak(utterance: Utterance, caller: AbortSignal, onEnd: (outcome: Outcome) => void): Promise<Speech> {
-    const signal = AbortSignal.any([caller, this.#stop.signal])
+    const stop = this.#stop.signal
     const entered = performance.now()
-    const release = await this.#queue.enter(signal)
-    const turn = new Turn(performance.now() - entered, signal, (outcome) => {
+    const release = await this.#queue.enter(AbortSignal.any([caller, stop]))
+    const turn = new Turn(performance.now() - entered, { caller, stop }, (outcome) => {
       release()
       onEnd(outcome)
       if (isLost(outcome.error)) this.#onEngineLost(outcome.error)
@@ -57,7 +57,7 @@ export class SpeechService {
     try {
       const encoder = await createEncoder(utterance.format, this.#engine.sampleRate)
       const frames = await turn.begin(await this.#stream(utterance, turn))
-      signal.throwIfAborted()
+      turn.signal.throwIfAborted()
       const ahead = new TransformStream<Uint8Array, Uint8Array>(
         undefined,
         undefined,

@@ -16,9 +16,11 @@ export interface Outcome {
 
 /** One utterance while it has its turn: it ends once, when all is spoken, when `signal` is aborted, or by an error. */
 export class Turn {
+  /** Aborted when the caller has left, or all work is to stop. */
   readonly signal: AbortSignal
   readonly warnings: string[] = []
   frames = 0
+  readonly #caller: AbortSignal
   readonly #waitedMs: number
   readonly #start = performance.now()
   readonly #onEnd: (outcome: Outcome) => void
@@ -30,11 +32,17 @@ export class Turn {
     this.#source?.return?.().catch(() => {})
   }
 
-  constructor(waitedMs: number, signal: AbortSignal, onEnd: (outcome: Outcome) => void) {
+  /** `caller` is aborted when the caller has left, `stop` when all work is to stop. */
+  constructor(
+    waitedMs: number,
+    { caller, stop }: { caller: AbortSignal; stop: AbortSignal },
+    onEnd: (outcome: Outcome) => void,
+  ) {
     this.#waitedMs = waitedMs
-    this.signal = signal
+    this.#caller = caller
+    this.signal = AbortSignal.any([caller, stop])
     this.#onEnd = onEnd
-    signal.addEventListener('abort', this.#stop)
+    this.signal.addEventListener('abort', this.#stop)
   }
 
   /** The samples of the frames, once the first of them is there; cancelling it ends the turn. */
@@ -49,12 +57,17 @@ export class Turn {
       if (!done) {
         if (value.pcm.length > 0) this.frames++
         controller.enqueue(value.pcm)
-        return
+      } else if (!this.#isOver) {
+        this.#end('spoken')
+        controller.close()
+      } else if (this.#caller.aborted) {
+        // Nobody is there to be told: whoever serves the stream will cancel it.
+        await never
+      } else {
+        // Speech that was cut off must not look as if it were whole. The original error may quote the text, and whoever
+        // serves the stream may print it.
+        throw new Error('the speech broke off')
       }
-      // Speech that was cut off must not look as if it were whole.
-      if (this.#isOver) throw brokenOff()
-      this.#end('spoken')
-      controller.close()
     }
     return new ReadableStream({ pull, cancel: this.#stop }, { highWaterMark: 0 })
   }
@@ -68,7 +81,7 @@ export class Turn {
       return await frames.next()
     } catch (error) {
       this.fail(error)
-      throw brokenOff()
+      return { done: true, value: undefined }
     }
   }
 
@@ -88,5 +101,4 @@ export class Turn {
   }
 }
 
-/** In place of the original error, which may quote the text: whoever serves the stream may print it. */
-const brokenOff = (): Error => new Error('the speech broke off')
+const never = new Promise<void>(() => {})
