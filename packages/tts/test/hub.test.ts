@@ -15,10 +15,9 @@ import {
   publishedRepositories,
 } from '@pocket/tts'
 import { readFixture, writeTensorFile } from '@tooling/fixtures'
+import { commit, corrupt, HubServer, type Misbehaviour, token } from '@tooling/fixtures/hub'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { refusal } from './support/errors.ts'
-import { corrupt } from './support/hub-misbehaviours.ts'
-import { commit, HubServer, type Misbehaviour, token } from './support/hub-server.ts'
 import { fastest } from './support/levels.ts'
 import { ungated } from './support/tiny.ts'
 

@@ -1,3 +1,18 @@
+import {
+  answer,
+  commit,
+  corrupt,
+  dropAfter,
+  endless,
+  gitSha1,
+  HubServer,
+  noise,
+  otherLength,
+  sha256,
+  slowly,
+  stallAfter,
+  token,
+} from '@tooling/fixtures/hub'
 import { Response as CacheResponse, caches } from 'undici'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { type BlobStore, CacheBlobStore, MemoryBlobStore } from '../../src/hub/browser/blob-store.ts'
@@ -6,16 +21,6 @@ import type { CachedFile, HubFile, HubTuning } from '../../src/hub/hub.ts'
 import { formatHubLocation } from '../../src/hub/location.ts'
 import type { DownloadProgress } from '../../src/hub/progress.ts'
 import type { HubSettings } from '../../src/hub/settings.ts'
-import {
-  answer,
-  corrupt,
-  dropAfter,
-  endless,
-  otherLength,
-  slowly,
-  stallAfter,
-} from '../support/hub-misbehaviours.ts'
-import { commit, gitSha1, HubServer, noise, sha256, token } from '../support/hub-server.ts'
 
 const large = noise(300_000)
 const small = new TextEncoder().encode('a: 1\n')

@@ -1,11 +1,10 @@
 import { lstatSync, readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { commit, gitSha1, noise, sha256, slowly, token } from '@tooling/fixtures/hub'
 import { describe, expect, it } from 'vitest'
 import type { HubFile } from '../../src/hub/hub.ts'
 import type { DownloadProgress } from '../../src/hub/progress.ts'
-import { slowly } from '../support/hub-misbehaviours.ts'
-import { commit, gitSha1, noise, sha256, token } from '../support/hub-server.ts'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

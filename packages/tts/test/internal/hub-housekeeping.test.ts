@@ -2,10 +2,10 @@ import { existsSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from '
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { commit, gitSha1, noise, sha256 } from '@tooling/fixtures/hub'
 import { describe, expect, it } from 'vitest'
 import type { CachedFile } from '../../src/hub/hub.ts'
 import { formatHubLocation } from '../../src/hub/location.ts'
-import { commit, gitSha1, noise, sha256 } from '../support/hub-server.ts'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

@@ -2,21 +2,24 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from '
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { describe, expect, it } from 'vitest'
 import {
   answer,
   corrupt,
   dropAfter,
   endAfter,
   endless,
+  HubServer,
   ignoreRange,
+  noise,
   otherLength,
   otherPart,
   redirectTo,
+  sha256,
   slowly,
   stallAfter,
-} from '../support/hub-misbehaviours.ts'
-import { HubServer, noise, sha256, token } from '../support/hub-server.ts'
+  token,
+} from '@tooling/fixtures/hub'
+import { describe, expect, it } from 'vitest'
 import { useHubBench } from './hub/use-hub.ts'
 
 const bench = useHubBench()

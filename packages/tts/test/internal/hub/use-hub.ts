@@ -1,13 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { HubServer } from '@tooling/fixtures/hub'
 import { afterEach, beforeEach } from 'vitest'
 import type { HubTuning } from '../../../src/hub/hub.ts'
 import { readSettings } from '../../../src/hub/node/environment.ts'
 import { NodeHub } from '../../../src/hub/node/node-hub.ts'
 import type { RetryPolicy } from '../../../src/hub/retry.ts'
 import type { HubOptions } from '../../../src/hub/settings.ts'
-import { HubServer } from '../../support/hub-server.ts'
 
 /** What a test of downloads stands on: a hub, an empty cache, and no waiting between attempts. */
 export interface HubBench {
