@@ -21,8 +21,8 @@ export default [
     external: ['#platform', '#hub', '#worker', /^node:/],
     clean: ['!worker/browser-entry.*'],
   }),
-  // One file with everything in it: bundlers that make classic workers (Vite, by default) cannot split those, and a page
-  // without a bundler can start it from anywhere. Made from the sources of all packages, for browsers.
+  // One file with everything in it, made from the sources of all packages: bundlers that turn workers into classic
+  // scripts, as Vite does by default, need not split it, and a page without a bundler can start it as it is.
   library({
     entry: { 'browser-entry': 'src/worker/browser-entry.ts' },
     outDir: 'dist/worker',

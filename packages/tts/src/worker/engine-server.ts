@@ -1,5 +1,6 @@
 import type { GenerateOptions } from '../generate/options.ts'
 import type { Utterance } from '../generate/utterance.ts'
+import type { LoadProgress } from '../load-options.ts'
 import { PocketTts } from '../pocket-tts.ts'
 import type { Voice } from '../voices/voice.ts'
 import { copyCache } from './copy-cache.ts'
@@ -76,7 +77,7 @@ export class EngineServer {
       case 'load':
         return this.#load(request, call)
       case 'load-voice':
-        return this.#giveVoice(this.#engine.loadVoice(unpackVoiceSource(request.source)), call, parcel)
+        return this.#giveVoice(this.#loadVoice(request, call), call, parcel)
       case 'clone-voice': {
         const { audio, options } = request
         const { signal } = call
@@ -93,13 +94,21 @@ export class EngineServer {
     const tts = await PocketTts.load(unpackSource(source), {
       ...options,
       signal,
-      onProgress: (progress) => this.#caller.post({ id, report: 'load-progress', progress }),
+      onProgress: this.#reportLoading(id),
     })
     this.#tts = tts
     const { config, sampleRate, canCloneVoices, defaultVoice } = tts
     const { layers, heads, headDim, dModel } = tts.flowLm.config
     const voiceModel = { ...config, layers, heads, headDim, dModel }
     return { config, sampleRate, canCloneVoices, defaultVoice, voices: tts.voices(), voiceModel }
+  }
+
+  #loadVoice({ source }: Request<'load-voice'>, { id, signal }: ServedCall): Promise<Voice> {
+    return this.#engine.loadVoice(unpackVoiceSource(source), { signal, onProgress: this.#reportLoading(id) })
+  }
+
+  #reportLoading(id: number): (progress: LoadProgress) => void {
+    return (progress) => this.#caller.post({ id, report: 'load-progress', progress })
   }
 
   /** The cache stays here as well, for when the voice is to speak. */

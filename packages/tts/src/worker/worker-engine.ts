@@ -1,6 +1,7 @@
 import { PocketTtsError } from '../errors.ts'
 import { checkGenerateOptions, type GenerateOptions } from '../generate/options.ts'
 import type { AudioFrame, Utterance } from '../generate/utterance.ts'
+import type { LoadVoiceOptions } from '../load-options.ts'
 import type { PocketConfig } from '../model/config.ts'
 import type { CloneOptions } from '../voices/clone-voice.ts'
 import type { Voice } from '../voices/voice.ts'
@@ -40,10 +41,12 @@ export class WorkerEngine implements SpeechEngine {
     return [...this.#facts.voices]
   }
 
-  async loadVoice(source: string | URL | Uint8Array): Promise<Voice> {
+  async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
+    const { signal, onProgress } = options
     const parcel = new Parcel()
     const request = { command: 'load-voice', source: packVoiceSource(source, parcel) } as const
-    return this.#receiveVoice(this.#connection.call(request, {}, parcel.transfer))
+    const hooks = { signal, onLoadProgress: onProgress }
+    return this.#receiveVoice(this.#connection.call(request, hooks, parcel.transfer))
   }
 
   async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {

@@ -17,7 +17,7 @@ describe('errors between threads', () => {
     new MimiError('no-encoder', 'deaf'),
     new PocketTtsError('too-long', 'long'),
     new SafeTensorsError('truncated', 'short'),
-    new SentencePieceError('truncated', 'short'),
+    new SentencePieceError('malformed-file', 'short'),
   ])('keep class and code: $name', (error) => {
     const found = travelled(error)
     expect(found).toBeInstanceOf(error.constructor)
@@ -45,11 +45,11 @@ describe('errors between threads', () => {
       name: 'TimeoutError',
       message: 'slow',
     })
-    class constructor extends Error {
+    class Odd extends Error {
       override readonly name = 'constructor'
       readonly code = 'toString'
     }
-    expect(travelled(new constructor('odd'))).toMatchObject({ name: 'constructor', message: 'odd' })
+    expect(travelled(new Odd('odd'))).toMatchObject({ name: 'constructor', message: 'odd' })
   })
 
   test('keep their causes', () => {
