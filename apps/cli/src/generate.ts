@@ -1,32 +1,35 @@
 import type { GenerateOptions, PocketTts } from '@pocket/tts'
+import { cloneHeard, hearRecording, usualSeconds } from './clone-recording.ts'
 import type { Destination } from './destination/destination.ts'
 import { openDestination } from './destination/open-destination.ts'
 import type { GenerateFlags } from './generate-flags.ts'
-import { type Io, write } from './io.ts'
+import type { Io } from './io.ts'
 import { loadModel } from './load-model.ts'
-import { createProgress, formatSeconds, formatSpeed, type Progress } from './progress.ts'
+import { produce } from './produce.ts'
+import { formatSeconds, formatSpeed, type Progress } from './progress.ts'
 import { readText } from './read-text.ts'
 
 /** `pocket generate`: opens the output, reads the text, loads the model and speaks. */
 export const generate = async (argument: string | undefined, flags: GenerateFlags, io: Io): Promise<void> => {
   const destination = await openDestination(flags.outputPath, io)
-  const progress = createProgress(io.stderr, !flags.quiet)
-  try {
+  await produce(destination, flags, io, async (progress) => {
     const text = await readText(argument, flags.text, io)
-    const { model, simd } = flags
+    const { model, simd, voice: given = '' } = flags
+    const heard = isRecording(given) ? await hearRecording(given, usualSeconds, io) : undefined
     const tts = await loadModel({ model, simd, signal: io.signal, onProgress: progress.loading })
-    const result = await speak(tts, text, toOptions(flags, io, progress), destination)
+    const voice = heard ? await cloneHeard(tts, heard, io.signal, progress) : flags.voice
+    const options = { ...toOptions(flags, io, progress), voice }
+    const result = await speak(tts, text, options, destination)
     await destination.finish()
-    progress.clear()
-    if (!flags.quiet) await write(flags.outputPath === '-' ? io.stderr : io.stdout, `${result}\n`)
-  } finally {
-    progress.clear()
-    await destination.discard()
-  }
+    return result
+  })
 }
 
+/** By its name, so that it is known before a model is loaded; what is in it decides whether it will do. */
+const isRecording = (voice: string): boolean =>
+  /\.(wave?|mp3|flac|og[ag]|opus|m4a|mp4|aac|aiff?|webm)$/i.test(voice) && !voice.includes('://')
+
 const toOptions = (flags: GenerateFlags, io: Io, progress: Progress): GenerateOptions => ({
-  voice: flags.voice,
   seed: flags.seed,
   temperature: flags.temperature,
   lsdSteps: flags.lsdDecodeSteps,

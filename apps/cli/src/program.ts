@@ -1,5 +1,8 @@
 import { Command } from 'commander'
 import manifest from '../package.json' with { type: 'json' }
+import { decodeCommand } from './commands/decode.ts'
+import { encodeCommand } from './commands/encode.ts'
+import { exportVoiceCommand } from './commands/export-voice.ts'
 import { generateCommand } from './commands/generate.ts'
 import { voicesCommand } from './commands/voices.ts'
 import type { Io } from './io.ts'
@@ -12,7 +15,8 @@ export const createProgram = (io: Io): Command => {
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .addHelpText('after', '\nHelp for one command: pocket generate --help')
-  program.addCommand(generateCommand(io)).addCommand(voicesCommand(io))
+  const commands = [generateCommand, voicesCommand, exportVoiceCommand, encodeCommand, decodeCommand]
+  for (const create of commands) program.addCommand(create(io))
   for (const command of [program, ...program.commands]) {
     command
       .option('--debug', 'print stacks of errors (or set POCKET_DEBUG=1)')

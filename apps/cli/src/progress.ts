@@ -5,6 +5,8 @@ import type { Output } from './io.ts'
 export interface Progress {
   loading(progress: LoadProgress): void
   speaking(progress: GenerateProgress): void
+  /** Anything else, in words. */
+  working(line: string): void
   /** Takes the line away. */
   clear(): void
 }
@@ -14,7 +16,7 @@ const interval = 100
 
 /** Shown where `output` is a terminal; elsewhere, and where nobody wants it, nothing is printed. */
 export const createProgress = (output: Output, isWanted: boolean): Progress => {
-  if (!isWanted || !output.isTTY) return { loading() {}, speaking() {}, clear() {} }
+  if (!isWanted || !output.isTTY) return { loading() {}, speaking() {}, working() {}, clear() {} }
   let shown = ''
   let since = 0
   const show = (stage: string, line: string): void => {
@@ -27,6 +29,7 @@ export const createProgress = (output: Output, isWanted: boolean): Progress => {
   return {
     loading: (progress) => show(progress.stage, formatLoading(progress)),
     speaking: (progress) => show('speaking', formatSpeaking(progress)),
+    working: (line) => show('working', line),
     clear: () => {
       if (shown !== '') output.write('\r\x1b[K')
       shown = ''
@@ -36,7 +39,7 @@ export const createProgress = (output: Output, isWanted: boolean): Progress => {
 
 const formatLoading = ({ stage, loadedBytes, totalBytes }: LoadProgress): string => {
   const loaded = `${(loadedBytes / 1e6).toFixed(1)} MB`
-  const share = totalBytes ? ` (${Math.floor((100 * loadedBytes) / totalBytes)} %)` : ''
+  const share = formatShare(totalBytes ? loadedBytes / totalBytes : undefined)
   return `Loading the ${stage === 'download' ? 'model' : stage.replace('-', ' ')}: ${loaded}${share}`
 }
 
@@ -52,6 +55,10 @@ const formatSpeaking = ({
 }
 
 export const formatSeconds = (seconds: number): string => `${seconds.toFixed(2)} s`
+
+/** A part of 1, behind something else; nothing where it is not known. */
+export const formatShare = (share: number | undefined): string =>
+  share === undefined ? '' : ` (${Math.floor(100 * share)} %)`
 
 /** Seconds of speech per second of work. */
 export const formatSpeed = (factor: number): string => `${factor.toFixed(1)} × real time`

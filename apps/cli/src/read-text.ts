@@ -1,9 +1,9 @@
-import { addAbortSignal } from 'node:stream'
 import { InputError } from './errors.ts'
 import type { Io } from './io.ts'
+import { openInput, readWhole } from './open-input.ts'
 
 /** More text than a long novel is a mistake (a recording, a disk image), and would be held in memory. */
-const mostBytes = 16 * 1024 * 1024
+const limit = { mostBytes: 16 * 1024 * 1024, advice: 'split the text' }
 
 /** The text of the argument or of --text; of standard input where that is `-`. Throws InputError. */
 export const readText = async (
@@ -18,25 +18,7 @@ export const readText = async (
   if (text === undefined) {
     throw new InputError('nothing to say: give a text in quotes, or - to read it from standard input')
   }
-  return text === '-' ? decode(await readAll(io)) : text
-}
-
-const readAll = async ({ stdin, signal }: Pick<Io, 'stdin' | 'signal'>): Promise<Uint8Array> => {
-  const pieces: Uint8Array[] = []
-  let bytes = 0
-  try {
-    for await (const piece of addAbortSignal(signal, stdin)) {
-      bytes += piece.length
-      if (bytes > mostBytes) {
-        throw new InputError(`standard input holds more than ${mostBytes} bytes; split the text`)
-      }
-      pieces.push(piece)
-    }
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  }
-  return Buffer.concat(pieces)
+  return text === '-' ? decode(await readWhole(await openInput('-', io), limit)) : text
 }
 
 const decode = (bytes: Uint8Array): string => {

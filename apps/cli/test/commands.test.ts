@@ -15,10 +15,22 @@ it('prints its version', async () => {
 })
 
 it.each([
-  [['--help'], ['Usage: pocket', 'generate', 'voices']],
+  [['--help'], ['Usage: pocket', 'generate', 'voices', 'export-voice', 'encode', 'decode']],
   [
     ['generate', '--help'],
     ['Usage: pocket generate', '--temperature', 'Examples:', '-o - | aplay'],
+  ],
+  [
+    ['encode', '--help'],
+    ['Usage: pocket encode', '24 kHz', 'float32 [frames, 32]', 'pocket decode - -o -'],
+  ],
+  [
+    ['decode', '--help'],
+    ['Usage: pocket decode', 'Examples:', '--model ./german'],
+  ],
+  [
+    ['export-voice', '--help'],
+    ['Usage: pocket export-voice', '--max-seconds', 'recordings/ voices/'],
   ],
   [
     ['voices', '--help'],

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { encodeWav } from '@pocket/tts'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from './folder.ts'
 import { finished, start } from './pocket.ts'
@@ -31,6 +32,16 @@ describe('stopping', () => {
       expect(String(Buffer.from(folder.read('x.wav')))).toBe('precious')
     },
   )
+
+  it('in the middle of a recording', async () => {
+    writeFileSync(join(folder.path, 'long.wav'), encodeWav(new Float32Array(24000 * 60)))
+    const child = start(['encode', 'long.wav', '-o', 'x.safetensors'], folder.path)
+    const end = finished(child)
+    await untilWritten(-1)
+    child.kill('SIGINT')
+    expect(await end).toMatchObject({ code: 130, stderr: '' })
+    expect(folder.files()).toEqual(['long.wav'])
+  })
 
   it('while it waits for text', async () => {
     const child = start(['generate', '-'], folder.path)

@@ -2,6 +2,7 @@ import { PassThrough, Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { run } from '../src/run.ts'
 import { useFolder } from './folder.ts'
+import { speech, writeRecording } from './recordings.ts'
 
 const folder = useFolder()
 
@@ -22,6 +23,24 @@ describe('on a terminal', () => {
     expect(stderr).not.toContain('\n')
     expect(stderr.endsWith('\r\x1b[K')).toBe(true)
     expect(stdout).toMatch(/x\.wav: \d\.\d\d s of speech/)
+  })
+
+  it('shows how far a recording is, and what is heard of it', async () => {
+    writeRecording(`${folder.path}/in.wav`, speech)
+    const latents = `${folder.path}/x.safetensors`
+    const encoded = await onTerminal('encode', `${folder.path}/in.wav`, '-o', latents)
+    expect(encoded).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/Encoding: \d\.\d\d s \(\d+ %\), /),
+    })
+    const decoded = await onTerminal('decode', latents, '-o', `${folder.path}/out.wav`)
+    expect(decoded).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/Decoding: \d\.\d\d s \(\d+ %\), /),
+    })
+    const exported = await onTerminal('export-voice', `${folder.path}/in.wav`, `${folder.path}/v.safetensors`)
+    expect(exported).toMatchObject({ code: 0, stderr: expect.stringContaining('Listening to 1.67 s of') })
+    expect(exported.stderr.endsWith('\r\x1b[K')).toBe(true)
   })
 
   it('shows none with --quiet', async () => {

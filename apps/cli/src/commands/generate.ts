@@ -1,12 +1,14 @@
-import { Command, Option } from 'commander'
+import { Command } from 'commander'
 import type { GenerateFlags } from '../generate-flags.ts'
 import type { Io } from '../io.ts'
 import { parseNumber, parseSeed } from '../numbers.ts'
+import { modelOption, quietOption, simdOption } from './shared-options.ts'
 
 const examples = `
 Examples:
   pocket generate "Hello from my pocket."
   pocket generate --voice slt --seed 7 -o hello.wav "Hello again."
+  pocket generate --voice me.wav "It sounds like me."
   fortune | pocket generate - -o - | aplay
   pocket generate --model ./english_2026-04 --voice alba "With another model."`
 
@@ -15,7 +17,10 @@ export const generateCommand = (io: Io): Command =>
     .description('Speak a text into a WAV file: 24 kHz, mono, 16 bits.')
     .argument('[text]', 'what to say; - reads standard input')
     .option('--text <text>', 'what to say, for texts that begin with a dash')
-    .option('--voice <voice>', "a voice's name (see pocket voices), or the path of a voice file")
+    .option(
+      '--voice <voice>',
+      "a voice's name (see pocket voices), the path of a voice file, or a WAV file to clone (24 kHz, mono, 16 bits)",
+    )
     .option('-o, --output-path <file>', 'where the WAV file goes; - is standard output', './tts_output.wav')
     .option('--seed <number>', 'the same seed gives the same speech', parseSeed)
     .option('--temperature <number>', 'more is livelier and less sure', parseNumber)
@@ -24,16 +29,9 @@ export const generateCommand = (io: Io): Command =>
     .option('--eos-threshold <number>', 'speech ends when the logit of its end is above this', parseNumber)
     .option('--frames-after-eos <count>', 'frames of 80 ms after the end of speech', parseNumber)
     .option('--max-tokens <count>', 'longest piece of text that is spoken in one go', parseNumber)
-    .option(
-      '--model <folder>',
-      'a model folder or config.yaml, by path or URL, in place of the embedded model',
-    )
-    .addOption(
-      new Option('--simd <level>', 'WebAssembly level of the kernels')
-        .choices(['auto', 'relaxed', 'simd', 'scalar'])
-        .default('auto'),
-    )
-    .option('-q, --quiet', 'print nothing but errors')
+    .addOption(modelOption())
+    .addOption(simdOption())
+    .addOption(quietOption())
     .addHelpText('after', examples)
     .action(async (text: string | undefined, flags: GenerateFlags) => {
       // Loaded only now: help and mistakes in the options are answered at once.

@@ -1,13 +1,11 @@
 import { Command } from 'commander'
 import { type Io, write } from '../io.ts'
+import { modelOption } from './shared-options.ts'
 
 export const voicesCommand = (io: Io): Command =>
   new Command('voices')
     .description('List the voices of the embedded model, or of another, one a line.')
-    .option(
-      '--model <folder>',
-      'a model folder or config.yaml, by path or URL, in place of the embedded model',
-    )
+    .addOption(modelOption())
     .action(async ({ model }: { model?: string }) => {
       const { loadModel } = await import('../load-model.ts')
       const tts = await loadModel({ model, signal: io.signal })

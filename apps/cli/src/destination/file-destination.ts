@@ -1,19 +1,12 @@
-import { open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import process from 'node:process'
 import { pcm16, wavHeader } from '@pocket/tts'
 import type { Destination } from './destination.ts'
+import { openReplacement } from './replacement.ts'
 
-/**
- * A WAV file with true sizes. Samples go to a temporary file in the same folder as they come, and that file gets
- * the name at the end: at no moment does a partial file bear it. Rejects where the folder cannot be written to.
- */
+/** A WAV file with true sizes, which replaces an older one when it is whole. Rejects where it cannot be written. */
 export const fileDestination = async (path: string, label: string): Promise<Destination> => {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
-  const file = await open(temporary, 'w')
+  const { file, commit, discard } = await openReplacement(path)
   let rate = 0
   let samples = 0
-  let isDone = false
   return {
     label,
     async begin(sampleRate) {
@@ -26,15 +19,8 @@ export const fileDestination = async (path: string, label: string): Promise<Dest
     },
     async finish() {
       await file.write(wavHeader(samples, rate), { position: 0 })
-      await file.close()
-      await rename(temporary, path)
-      isDone = true
+      await commit()
     },
-    async discard() {
-      if (isDone) return
-      isDone = true
-      await file.close()
-      await rm(temporary, { force: true })
-    },
+    discard,
   }
 }

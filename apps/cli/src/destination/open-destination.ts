@@ -1,8 +1,9 @@
-import { createWriteStream, type Stats } from 'node:fs'
+import { createWriteStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { dirname, resolve } from 'node:path'
 import { InputError } from '../errors.ts'
-import type { Io } from '../io.ts'
+import type { Io, Output } from '../io.ts'
+import { type BytesDestination, bytesFile, bytesStream } from './bytes-destination.ts'
 import type { Destination } from './destination.ts'
 import { fileDestination } from './file-destination.ts'
 import { streamDestination } from './stream-destination.ts'
@@ -11,12 +12,32 @@ import { streamDestination } from './stream-destination.ts'
  * Opens what --output-path names, before anything is computed: a file, a device or named pipe, or standard output
  * for `-`. Throws InputError where nothing can be written there.
  */
-export const openDestination = async (path: string, { stdout }: Pick<Io, 'stdout'>): Promise<Destination> => {
+export const openDestination = (path: string, io: Pick<Io, 'stdout'>): Promise<Destination> =>
+  openTarget(path, io, {
+    file: fileDestination,
+    stream: streamDestination,
+    instead: 'pipe it to a player, redirect it, or give -o a file name',
+  })
+
+/** The same for bytes that are written all at once. */
+export const openBytesDestination = (path: string, io: Pick<Io, 'stdout'>): Promise<BytesDestination> =>
+  openTarget(path, io, {
+    file: bytesFile,
+    stream: bytesStream,
+    instead: 'pipe it, redirect it, or give -o a file name',
+  })
+
+interface Kind<T> {
+  file(path: string, label: string): Promise<T>
+  stream(output: Output, label: string): T
+  /** What to do where standard output is a terminal. */
+  readonly instead: string
+}
+
+const openTarget = async <T>(path: string, { stdout }: Pick<Io, 'stdout'>, kind: Kind<T>): Promise<T> => {
   if (path === '-') {
-    if (!stdout.isTTY) return streamDestination(stdout, 'standard output')
-    throw new InputError(
-      'standard output is a terminal; pipe it to a player, redirect it, or give -o a file name',
-    )
+    if (!stdout.isTTY) return kind.stream(stdout, 'standard output')
+    throw new InputError(`standard output is a terminal; ${kind.instead}`)
   }
   if (path === '') throw new InputError('the output path is empty; give a file name')
   // A link stays a link: what it leads to is written.
@@ -24,20 +45,12 @@ export const openDestination = async (path: string, { stdout }: Pick<Io, 'stdout
   const present = await stat(target).catch(() => undefined)
   if (present?.isDirectory()) throw new InputError(`${path} is a folder; name a file in it`)
   try {
-    return await openTarget(target, path, present)
+    if (!present || present.isFile()) return await kind.file(target, path)
+    // /dev/null must not be replaced by a file.
+    return kind.stream(createWriteStream(target), path)
   } catch (cause) {
     throw new InputError(`${path} cannot be written: ${reason(cause, target)}`, { cause })
   }
-}
-
-const openTarget = async (
-  target: string,
-  label: string,
-  present: Stats | undefined,
-): Promise<Destination> => {
-  if (!present || present.isFile()) return fileDestination(target, label)
-  // /dev/null must not be replaced by a file.
-  return streamDestination(createWriteStream(target), label)
 }
 
 const reason = (cause: unknown, target: string): string => {

@@ -1,0 +1,36 @@
+import { type FileHandle, open, rename, rm } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
+import process from 'node:process'
+
+/**
+ * A file that takes the place of another, or of none, when it is whole. Until then it lies beside it under another
+ * name: at no moment does a partial file bear the name itself.
+ */
+export interface Replacement {
+  readonly file: FileHandle
+  /** Everything is written: the file gets its name. */
+  commit(): Promise<void>
+  /** Leaves everything as it was before. Does nothing after `commit`. */
+  discard(): Promise<void>
+}
+
+/** Rejects, with the system's error, where the folder cannot be written to. */
+export const openReplacement = async (path: string): Promise<Replacement> => {
+  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
+  const file = await open(temporary, 'w')
+  let isDone = false
+  return {
+    file,
+    async commit() {
+      await file.close()
+      await rename(temporary, path)
+      isDone = true
+    },
+    async discard() {
+      if (isDone) return
+      isDone = true
+      await file.close()
+      await rm(temporary, { force: true })
+    },
+  }
+}
