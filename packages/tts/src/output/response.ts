@@ -4,7 +4,8 @@ import { streamOf } from './readable-stream.ts'
 
 export interface ResponseOptions extends OutputOptions, Omit<ResponseInit, 'headers'> {
   /** In addition to `content-type`, `cache-control: no-store` and `accept-ranges: none`, or in place of those. */
-  readonly headers?: HeadersInit | undefined
+  // Node's types have no HeadersInit.
+  readonly headers?: ResponseInit['headers'] | undefined
 }
 
 /**
