@@ -47,7 +47,14 @@ export const buildAndRunPage = (project: string): Promise<ViteApp> => {
       logLevel: 'silent',
       customLogger: { ...logger, warn, warnOnce: warn, error: warn },
       define: marks,
-      build: { outDir, target: 'es2023', modulePreload: false, reportCompressedSize: false },
+      build: {
+        outDir,
+        target: 'es2023',
+        modulePreload: false,
+        reportCompressedSize: false,
+        // It warns where a busy machine makes a plugin slow.
+        rolldownOptions: { checks: { bundlerTimings: false } },
+      },
     })
     const files = filesBelow(outDir)
     const scripts = files.filter((file) => file.endsWith('.js'))
