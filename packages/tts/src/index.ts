@@ -32,7 +32,7 @@ export { formatHubLocation, type HubLocation, parseHubLocation } from './hub/loc
 export type { DownloadProgress, ProgressListener } from './hub/progress.ts'
 export type { RetryPolicy } from './hub/retry.ts'
 export type { HubOptions } from './hub/settings.ts'
-export type { LoadOptions, LoadProgress } from './load-options.ts'
+export type { LoadOptions, LoadProgress, LoadVoiceOptions } from './load-options.ts'
 export type { PocketConfig } from './model/config.ts'
 export type { ConfigFile } from './model/config-schema.ts'
 export type { FilePart, WeightsPart } from './model/part.ts'

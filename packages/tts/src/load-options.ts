@@ -36,6 +36,12 @@ export interface LoadOptions {
   readonly onProgress?: ((progress: LoadProgress) => void) | undefined
 }
 
+/** How a voice is read. */
+export interface LoadVoiceOptions extends Pick<LoadOptions, 'signal'> {
+  /** Called with the bytes of a voice that comes from the hub. */
+  readonly onProgress?: LoadOptions['onProgress']
+}
+
 /** 4096 positions are a voice of 10 s, a clause of 750 tokens and the four minutes it may take to say. */
 const usualMaxPositions = 4096
 

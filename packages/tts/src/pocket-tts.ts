@@ -7,11 +7,11 @@ import { type Job, Jobs } from './generate/job.ts'
 import { checkGenerateOptions, type GenerateOptions, type Settings } from './generate/options.ts'
 import { type PlanContext, type PlannedChunk, planText } from './generate/plan-text.ts'
 import type { AudioFrame, Utterance, UtteranceChunk, Warning } from './generate/utterance.ts'
-import { checkLoadOptions, type LoadOptions } from './load-options.ts'
+import { checkLoadOptions, type LoadOptions, type LoadVoiceOptions } from './load-options.ts'
 import type { PocketConfig } from './model/config.ts'
 import { type LoadedModel, loadModel } from './model/load-model.ts'
 import type { PartOptions } from './model/part.ts'
-import { partOptions } from './model/part-options.ts'
+import { partOptions, reportDownload } from './model/part-options.ts'
 import type { ResolvedModel } from './model/resolved-model.ts'
 import { type ModelSource, resolveModel } from './model/source.ts'
 import { CpuFrameSource } from './sources/cpu.ts'
@@ -99,11 +99,13 @@ export class PocketTts {
    * all three generations are read; positions beyond those in use are ignored.
    *
    * @throws PocketTtsError `unknown-voice` (lists the known ones), `not-found`, `invalid-voice` (damaged, or made with
-   *   another model; both are named), `disposed`, and for files of the hub as `Hub.download` does
+   *   another model; both are named), `disposed`, and for files of the hub as `Hub.download` does; the signal's reason
    */
-  async loadVoice(source: string | URL | Uint8Array): Promise<Voice> {
+  async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
     this.#jobs.check()
-    return this.#voices.load(source)
+    const { signal, onProgress } = options
+    signal?.throwIfAborted()
+    return this.#voices.load(source, { signal, onDownload: reportDownload(onProgress) })
   }
 
   /**
@@ -208,7 +210,7 @@ export class PocketTts {
     { signal }: Job,
     onChunk?: (chunk: UtteranceChunk) => void,
   ): AsyncGenerator<AudioFrame, void, void> {
-    const voice = await this.#voiceFor(voiceOption)
+    const voice = await this.#voiceFor(voiceOption, signal)
     signal.throwIfAborted()
     const plan: PlanContext = {
       tokenizer: this.tokenizer,
@@ -230,16 +232,17 @@ export class PocketTts {
     })
   }
 
-  async #voiceFor(option: Voice | string = this.defaultVoice ?? ''): Promise<Voice> {
-    if (option === '' && this.defaultVoice === undefined) {
+  async #voiceFor(wanted: Voice | string | undefined, signal: AbortSignal): Promise<Voice> {
+    const voice = wanted ?? this.defaultVoice ?? ''
+    if (voice === '' && this.defaultVoice === undefined) {
       throw new PocketTtsError(
         'unknown-voice',
         `no voice was given and the model ${this.config.modelId} lists none; pass the path or URL of a voice file`,
       )
     }
-    if (typeof option === 'string') return this.#voices.load(option)
-    checkVoice(option, this.#voiceModel)
-    return option
+    if (typeof voice === 'string') return this.#voices.load(voice, { signal })
+    checkVoice(voice, this.#voiceModel)
+    return voice
   }
 }
 

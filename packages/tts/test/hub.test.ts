@@ -15,8 +15,8 @@ import {
   publishedRepositories,
 } from '@pocket/tts'
 import { readFixture, writeTensorFile } from '@tooling/fixtures'
-import { commit, corrupt, HubServer, type Misbehaviour, token } from '@tooling/fixtures/hub'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { commit, corrupt, HubServer, type Misbehaviour, slowly, token } from '@tooling/fixtures/hub'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { fastest } from './support/levels.ts'
 import { ungated } from './support/tiny.ts'
@@ -137,6 +137,66 @@ describe('a model on the hub', () => {
   })
 })
 
+describe('a voice on the hub', () => {
+  const voice = fixture('tiny-2026-04/voices/voice-f32.safetensors')
+  let tts: PocketTts
+  beforeEach(async () => {
+    publish('someone/model', 'tiny-2026-04')
+    server.add('someone/model', 'voices/ann.safetensors', voice, false)
+    tts = await load(`hf://someone/model@${commit}`)
+  })
+  afterEach(() => tts.dispose())
+
+  /** Waits until the voice is on its way, slowly. */
+  const untilAsked = async (): Promise<void> => {
+    await vi.waitFor(() => expect(server.bodies().some(({ path }) => path.includes('voices/'))).toBe(true))
+  }
+  const neverEnding = (): void => {
+    server.always = ({ response, bytes }) => {
+      response.writeHead(200, { 'content-length': bytes.length })
+      response.write(bytes.subarray(0, 1000))
+    }
+  }
+
+  test('reports what comes', async () => {
+    const heard: LoadProgress[] = []
+    await tts.loadVoice('ann', { onProgress: (progress) => heard.push(progress) })
+    expect(heard.at(-1)).toMatchObject({
+      stage: 'download',
+      file: `hf://someone/model/voices/ann.safetensors@${commit}`,
+      loadedBytes: voice.length,
+      totalBytes: voice.length,
+    })
+  })
+
+  test.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
+    ['loadVoice', (signal) => tts.loadVoice('ann', { signal })],
+    ['generate', (signal) => tts.generate('Yes.', { voice: 'ann', signal })],
+  ])('stops coming when %s is told to stop, and can be asked for again', async (_name, ask) => {
+    neverEnding()
+    const controller = new AbortController()
+    const asking = ask(controller.signal)
+    await untilAsked()
+    const reason = new Error('no more')
+    controller.abort(reason)
+    await expect(asking).rejects.toBe(reason)
+    server.always = undefined
+    await expectSpeech(tts, 'ann')
+  })
+
+  test('goes on coming for whoever else wants it', async () => {
+    server.always = slowly(20_000, 20)
+    const controller = new AbortController()
+    const leaving = tts.loadVoice('ann', { signal: controller.signal })
+    const staying = tts.loadVoice('ann')
+    await untilAsked()
+    controller.abort(new Error('no more'))
+    await expect(leaving).rejects.toThrow('no more')
+    expect(await staying).toBe(await tts.loadVoice('ann'))
+    expect(server.bodies().filter(({ path }) => path.includes('voices/'))).toHaveLength(1)
+  })
+})
+
 describe('gated weights', () => {
   const open = ungated(model)
   beforeEach(() => {
@@ -221,6 +281,24 @@ describe('a published checkpoint', () => {
     await expectSpeech(tts)
     const report = await openHub(hub).report(publishedRepositories)
     expect(report.files).toBe(3)
+  })
+
+  test('is fetched once: whoever has no token is not refused again each time', async () => {
+    publishFrench()
+    await expectSpeech(await load('french_24l'))
+    const asked = server.seen.length
+    const again = await load('french_24l')
+    expect(again.warnings).toEqual([
+      {
+        code: 'no-voice-cloning',
+        message: expect.stringContaining('https://huggingface.co/kyutai/pocket-tts'),
+      },
+    ])
+    await expectSpeech(again)
+    expect(server.seen).toHaveLength(asked)
+    const known = await load('french_24l', { hub: { ...hub, token } })
+    expect([known.canCloneVoices, known.warnings]).toEqual([true, []])
+    known.dispose()
   })
 
   test('is what its weights say: those of another depth are refused', async () => {

@@ -22,6 +22,7 @@ import {
   type WeightsPart,
 } from './part.ts'
 import type { ResolvedModel } from './resolved-model.ts'
+import { withoutVoiceCloning } from './voice-cloning.ts'
 
 /** Everything that speech is made with. */
 export interface LoadedModel {
@@ -64,7 +65,7 @@ export const loadModel = async (
       sha256,
       insertBosBeforeVoice: networks.flowLm.config.insertBosBeforeVoice,
     })
-    return { ...networks, tokenizer, config, warnings }
+    return { ...networks, tokenizer, config, warnings: [...(model.warnings ?? []), ...warnings] }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     throw asModelError(error, where)
@@ -88,10 +89,7 @@ const openFirst = async (
     } catch (error) {
       const isLast = index === parts.length - 1
       if (isLast || !(error instanceof PocketTtsError && mayFallBack.has(error.code))) throw error
-      warnings.push({
-        code: 'no-voice-cloning',
-        message: `voices cannot be cloned: the weights that can could not be had. ${error.message}`,
-      })
+      warnings.push(withoutVoiceCloning(error.message))
     }
   }
   throw new PocketTtsError('invalid-model', 'the model names no weights')

@@ -1,6 +1,6 @@
 import { openHub } from '#hub'
 import type { Hub } from '../hub/hub.ts'
-import type { DownloadProgress } from '../hub/progress.ts'
+import type { ProgressListener } from '../hub/progress.ts'
 import type { LoadOptions } from '../load-options.ts'
 import type { PartOptions } from './part.ts'
 
@@ -12,7 +12,11 @@ export const partOptions = ({ hub, signal, onProgress }: LoadOptions): PartOptio
     opened ??= openHub(hub)
     return opened
   }
-  const onDownload = ({ file, loadedBytes, totalBytes, bytesPerSecond }: DownloadProgress): void =>
-    onProgress?.({ stage: 'download', file, loadedBytes, totalBytes, bytesPerSecond })
-  return { hub: openOnce, signal, onDownload }
+  return { hub: openOnce, signal, onDownload: reportDownload(onProgress) }
 }
+
+/** Downloads as a stage of loading. */
+export const reportDownload =
+  (onProgress: LoadOptions['onProgress']): ProgressListener =>
+  ({ file, loadedBytes, totalBytes, bytesPerSecond }) =>
+    onProgress?.({ stage: 'download', file, loadedBytes, totalBytes, bytesPerSecond })

@@ -1,3 +1,4 @@
+import type { Warning } from '../generate/utterance.ts'
 import type { ConfigFile } from './config-schema.ts'
 import type { FilePart, TwoFiles, WeightsPart } from './part.ts'
 
@@ -14,4 +15,6 @@ export interface ResolvedModel {
   /** Folders that may hold more voices than could be listed. */
   readonly voiceFolders: readonly URL[]
   readonly defaultVoice: string | undefined
+  /** What went less well in finding them. */
+  readonly warnings?: readonly Warning[]
 }

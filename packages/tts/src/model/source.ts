@@ -51,14 +51,14 @@ export const resolveModel = async (source: ModelSource, options: PartOptions): P
   if (typeof source !== 'string' && !(source instanceof URL)) return resolveParts(source, options)
   if (typeof source === 'string' && looksLikeCheckpointId(source)) {
     const checkpoint = lookUpCheckpoint(source)
-    if (checkpoint) return resolveCheckpoint(checkpoint)
+    if (checkpoint) return resolveCheckpoint(checkpoint, options)
   }
   const url = typeof source === 'string' ? locate(source) : source
   if (/\.ya?ml$/i.test(url.pathname)) return resolveConfig(url, options)
   const files = await platform.list(withSlash(url))
   // One word that is no folder is meant to be a checkpoint.
   const isWord = typeof source === 'string' && looksLikeCheckpointId(source)
-  if (isWord && !files && url.protocol === 'file:') return resolveCheckpoint(findCheckpoint(source))
+  if (isWord && !files && url.protocol === 'file:') return resolveCheckpoint(findCheckpoint(source), options)
   return resolveFolder(withSlash(url), files, options)
 }
 

@@ -1,5 +1,7 @@
 import type { FlowLm } from '@pocket/flowlm'
 import { PocketTtsError } from '../errors.ts'
+import type { DownloadProgress } from '../hub/progress.ts'
+import { SharedTasks } from '../hub/shared-tasks.ts'
 import { describePart, type FilePart, isUrl, locate, type PartOptions, readPart } from '../model/part.ts'
 import { hear } from './hear.ts'
 import { readVoice } from './read-voice.ts'
@@ -11,6 +13,9 @@ export interface VoiceSources extends Pick<PartOptions, 'hub'> {
   readonly voiceFolders: readonly URL[]
 }
 
+/** What a caller hears of the reading, and how it stops it. */
+type Reading = Pick<PartOptions, 'signal' | 'onDownload'>
+
 /** The longest cache anyone exports, 24 layers of 1000 positions unsliced, is a fifth of this. */
 const largestVoiceFile = 1 << 30
 
@@ -19,7 +24,8 @@ export class VoiceLibrary {
   readonly #flowLm: FlowLm
   readonly #model: VoiceModel
   readonly #sources: VoiceSources
-  readonly #named = new Map<string, Promise<Voice>>()
+  readonly #named = new Map<string, Voice>()
+  readonly #loading = new SharedTasks<Voice, DownloadProgress>()
 
   constructor(flowLm: FlowLm, model: VoiceModel, sources: VoiceSources) {
     this.#flowLm = flowLm
@@ -34,38 +40,41 @@ export class VoiceLibrary {
 
   /**
    * A voice by name; else the file at that path or URL; or the file given as bytes.
-   * Throws PocketTtsError `unknown-voice`, `not-found`, `invalid-voice`, or as `Hub.download` does.
+   * Throws PocketTtsError `unknown-voice`, `not-found`, `invalid-voice`, or as `Hub.download` does; the signal's reason.
    */
-  load(source: string | URL | Uint8Array): Promise<Voice> {
+  load(source: string | URL | Uint8Array, reading: Reading = {}): Promise<Voice> {
     if (source instanceof Uint8Array) return this.#parse(source, `of ${source.length} bytes`)
-    if (source instanceof URL) return this.#read(source)
+    if (source instanceof URL) return this.#read(source, reading)
     if (typeof source !== 'string' || source === '') {
       throw new PocketTtsError(
         'invalid-option',
         `a voice is ${source === '' ? 'an empty text' : typeof source}, expected a name, path, URL or bytes`,
       )
     }
-    return this.#loadNamed(source)
+    return this.#loadNamed(source, reading)
   }
 
-  /** Concurrent callers share one read; a failed one is forgotten, so that it can be tried again. */
-  #loadNamed(name: string): Promise<Voice> {
+  /** Concurrent callers share one read, which stops when the last of them has gone. */
+  async #loadNamed(name: string, reading: Reading): Promise<Voice> {
     const known = this.#named.get(name)
     if (known) return known
     const part = this.#sources.voices.get(name)
-    if (!part && looksLikePlace(name)) return this.#read(name)
-    const loading = part ? this.#read(part, name) : this.#search(name)
-    this.#named.set(name, loading)
-    loading.catch(() => this.#named.delete(name))
-    return loading
+    if (!part && looksLikePlace(name)) return this.#read(name, reading)
+    const load = async (signal: AbortSignal, onDownload: (progress: DownloadProgress) => void) => {
+      const shared = { signal, onDownload }
+      const voice = part ? await this.#read(part, shared, name) : await this.#search(name, shared)
+      this.#named.set(name, voice)
+      return voice
+    }
+    return this.#loading.run(name, load, { signal: reading.signal, onProgress: reading.onDownload })
   }
 
   /** A name that was not listed may still be a voice in a server's folder. */
-  async #search(name: string): Promise<Voice> {
+  async #search(name: string, reading: Reading): Promise<Voice> {
     let offline: PocketTtsError | undefined
     for (const folder of this.#sources.voiceFolders) {
       try {
-        return await this.#read(new URL(`${encodeURIComponent(name)}.safetensors`, folder), name)
+        return await this.#read(new URL(`${encodeURIComponent(name)}.safetensors`, folder), reading, name)
       } catch (error) {
         if (!(error instanceof PocketTtsError)) throw error
         if (error.code === 'offline') offline ??= error
@@ -84,9 +93,13 @@ export class VoiceLibrary {
     )
   }
 
-  async #read(part: FilePart, name?: string): Promise<Voice> {
+  async #read(part: FilePart, reading: Reading, name?: string): Promise<Voice> {
     const place = typeof part === 'string' ? locate(part) : part
-    const bytes = await readPart(place, { hub: this.#sources.hub, maxBytes: largestVoiceFile })
+    const bytes = await readPart(place, {
+      ...reading,
+      hub: this.#sources.hub,
+      maxBytes: largestVoiceFile,
+    })
     return this.#parse(bytes, name === undefined ? `in ${describePart(part)}` : `'${name}'`, name)
   }
 
