@@ -65,6 +65,7 @@ describe('a model in a worker', () => {
     expect(there.canCloneVoices).toBe(here.canCloneVoices)
     expect(there.defaultVoice).toBe('rms')
     expect(there.voices()).toEqual(['awb', 'rms', 'slt'])
+    expect(there.warnings).toEqual(here.warnings)
   })
 
   const cases: [string, string, GenerateOptions][] = [
@@ -209,6 +210,10 @@ describe('errors', () => {
     await expectSameError((engine) => engine.loadVoice(new Uint8Array(100)))
     await expectSameError((engine) => engine.cloneVoice(new Float32Array(0)))
     await expectSameError((engine) => engine.cloneVoice(new Uint8Array(100)))
+    await expectSameError((engine) => engine.cloneVoice(new Float64Array(1920) as unknown as Float32Array))
+    await expectSameError((engine) => engine.cloneVoice('me' as unknown as Float32Array))
+    await expectSameError((engine) => engine.loadVoice(7 as unknown as string))
+    await expectSameError((engine) => engine.loadVoice('slt', { signal: AbortSignal.abort(new Error('no')) }))
     await expectSameError((engine) => collect(engine.stream(piecesOf('Hello. ', 7 as unknown as string))))
     const voice = await here.loadVoice('rms')
     const layers = voice.kv.layers.slice(1)

@@ -97,10 +97,10 @@ export class EngineServer {
       onProgress: this.#reportLoading(id),
     })
     this.#tts = tts
-    const { config, sampleRate, canCloneVoices, defaultVoice } = tts
+    const { config, sampleRate, canCloneVoices, defaultVoice, warnings } = tts
     const { layers, heads, headDim, dModel } = tts.flowLm.config
     const voiceModel = { ...config, layers, heads, headDim, dModel }
-    return { config, sampleRate, canCloneVoices, defaultVoice, voices: tts.voices(), voiceModel }
+    return { config, sampleRate, canCloneVoices, defaultVoice, warnings, voices: tts.voices(), voiceModel }
   }
 
   #loadVoice({ source }: Request<'load-voice'>, { id, signal }: ServedCall): Promise<Voice> {

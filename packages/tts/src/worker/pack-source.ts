@@ -37,13 +37,21 @@ export const packSource = (source: WorkerModelSource, parcel: Parcel): PackedSou
 }
 
 /** What `loadVoice` takes. */
-export const packVoiceSource = (source: string | URL | Uint8Array, parcel: Parcel): PackedVoiceSource => {
+export const packVoiceSource = (
+  source: string | URL | Uint8Array,
+  names: readonly string[],
+  parcel: Parcel,
+): PackedVoiceSource => {
   if (source instanceof Uint8Array) return parcel.copy(source)
-  return source instanceof URL ? packUrl(source) : packName(source)
+  return source instanceof URL ? packUrl(source) : packVoiceName(source, names)
 }
 
-/** Bare words are names, of checkpoints or voices; a place has a slash or a dot. */
-export const packName = (text: string): string => (/[/\\.]/.test(text) ? packPlace(text) : text)
+/** A voice's name stays one, known or not; a place has a slash, or is a file. */
+export const packVoiceName = (voice: string, names: readonly string[]): string =>
+  !names.includes(voice) && /[/\\]|\.safetensors$/i.test(voice) ? packPlace(voice) : voice
+
+/** One word may be a checkpoint's id; a place has a slash or a dot. */
+const packName = (text: string): string => (/[/\\.]/.test(text) ? packPlace(text) : text)
 
 const packPlace = (place: string): string => (isUrl(place) ? place : worker.pathForWorker(place))
 

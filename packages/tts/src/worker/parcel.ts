@@ -13,9 +13,13 @@ export class Parcel {
     return bytes
   }
 
-  /** For the rest: a copy goes, and the array stays as it is. A message would copy the whole buffer that it lies in. */
+  /**
+   * For the rest: a copy goes, and the array stays as it is. A message would copy the whole buffer that it lies in.
+   * What is no such array is for the other side to refuse.
+   */
   copy<Array extends Bytes>(bytes: Array): Array {
-    if (!(bytes.buffer instanceof ArrayBuffer)) return bytes
+    const isOurs = bytes instanceof Uint8Array || bytes instanceof Float32Array
+    if (!isOurs || !(bytes.buffer instanceof ArrayBuffer)) return bytes
     const copy = bytes instanceof Float32Array ? new Float32Array(bytes) : new Uint8Array(bytes)
     this.transfer.push(copy.buffer)
     return copy as Array

@@ -28,6 +28,7 @@ export interface ModelFacts {
   readonly sampleRate: number
   readonly canCloneVoices: boolean
   readonly defaultVoice: string | undefined
+  readonly warnings: readonly Warning[]
   readonly voices: string[]
   readonly voiceModel: VoiceModel
 }

@@ -11,6 +11,7 @@ export interface SpeechEngine
     | 'sampleRate'
     | 'canCloneVoices'
     | 'defaultVoice'
+    | 'warnings'
     | 'voices'
     | 'loadVoice'
     | 'cloneVoice'

@@ -1,6 +1,6 @@
 import { PocketTtsError } from '../errors.ts'
 import { checkGenerateOptions, type GenerateOptions } from '../generate/options.ts'
-import type { AudioFrame, Utterance } from '../generate/utterance.ts'
+import type { AudioFrame, Utterance, Warning } from '../generate/utterance.ts'
 import type { LoadVoiceOptions } from '../load-options.ts'
 import type { PocketConfig } from '../model/config.ts'
 import type { CloneOptions } from '../voices/clone-voice.ts'
@@ -8,7 +8,7 @@ import type { Voice } from '../voices/voice.ts'
 import { writeVoice } from '../voices/write-voice.ts'
 import type { Connection } from './connection.ts'
 import { FrameStream } from './frame-stream.ts'
-import { packName, packVoiceSource } from './pack-source.ts'
+import { packVoiceName, packVoiceSource } from './pack-source.ts'
 import { Parcel } from './parcel.ts'
 import type { ModelFacts, PackedGenerateOptions } from './protocol.ts'
 import type { CallHooks, RemoteCall } from './remote-call.ts'
@@ -21,6 +21,7 @@ export class WorkerEngine implements SpeechEngine {
   readonly sampleRate: number
   readonly canCloneVoices: boolean
   readonly defaultVoice: string | undefined
+  readonly warnings: readonly Warning[]
   readonly #connection: Connection
   readonly #facts: ModelFacts
   readonly #caches: VoiceCaches
@@ -31,6 +32,7 @@ export class WorkerEngine implements SpeechEngine {
     this.sampleRate = facts.sampleRate
     this.canCloneVoices = facts.canCloneVoices
     this.defaultVoice = facts.defaultVoice
+    this.warnings = facts.warnings
     this.#connection = connection
     this.#facts = facts
     this.#caches = new VoiceCaches(connection, facts.voiceModel)
@@ -44,7 +46,8 @@ export class WorkerEngine implements SpeechEngine {
   async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
     const { signal, onProgress } = options
     const parcel = new Parcel()
-    const request = { command: 'load-voice', source: packVoiceSource(source, parcel) } as const
+    const packed = packVoiceSource(source, this.#facts.voices, parcel)
+    const request = { command: 'load-voice', source: packed } as const
     const hooks = { signal, onLoadProgress: onProgress }
     return this.#receiveVoice(this.#connection.call(request, hooks, parcel.transfer))
   }
@@ -113,7 +116,10 @@ export class WorkerEngine implements SpeechEngine {
     }
     const packed = {
       ...data,
-      voice: typeof voice === 'string' ? packName(voice) : voice && this.#caches.pack(voice),
+      voice:
+        typeof voice === 'string'
+          ? packVoiceName(voice, this.#facts.voices)
+          : voice && this.#caches.pack(voice),
       hasNoise: noise !== undefined,
       wantsProgress: onProgress !== undefined,
     }
