@@ -62,9 +62,9 @@ export default {
     },
     {
       name: 'apps-stand-alone',
-      comment: 'What two apps share belongs into a package.',
+      comment: 'What two apps share belongs into a package. Only `pocket serve` starts another app.',
       severity: 'error',
-      from: { path: '^apps/([^/]+)/' },
+      from: { path: '^apps/([^/]+)/', pathNot: '^apps/cli/src/commands/serve\\.ts$' },
       to: { path: '^apps/', pathNot: '^apps/$1/' },
     },
     {

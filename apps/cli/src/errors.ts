@@ -21,11 +21,19 @@ export class Interrupted extends Error {
 
 /** The error classes of the packages. Told by name: importing them would load every package for `--help`. */
 const packageErrors = new Set([
-  ...['SentencePieceError', 'SafeTensorsError', 'KernelError', 'MimiError', 'FlowLmError', 'PocketTtsError'],
+  ...[
+    'SentencePieceError',
+    'SafeTensorsError',
+    'KernelError',
+    'MimiError',
+    'FlowLmError',
+    'PocketTtsError',
+    'ServerError',
+  ],
 ])
 
 /** Codes with which a package says that not the input is at fault. */
-const internalCodes = new Set(['disposed', 'out-of-memory', 'self-test', 'capacity'])
+const internalCodes = new Set(['disposed', 'out-of-memory', 'self-test', 'capacity', 'engine-died'])
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 

@@ -4,6 +4,7 @@ import { decodeCommand } from './commands/decode.ts'
 import { encodeCommand } from './commands/encode.ts'
 import { exportVoiceCommand } from './commands/export-voice.ts'
 import { generateCommand } from './commands/generate.ts'
+import { serveCommand } from './commands/serve.ts'
 import { voicesCommand } from './commands/voices.ts'
 import type { Io } from './io.ts'
 
@@ -15,7 +16,14 @@ export const createProgram = (io: Io): Command => {
     .helpOption('-h, --help', 'print this help')
     .helpCommand(false)
     .addHelpText('after', '\nHelp for one command: pocket generate --help')
-  const commands = [generateCommand, voicesCommand, exportVoiceCommand, encodeCommand, decodeCommand]
+  const commands = [
+    generateCommand,
+    voicesCommand,
+    exportVoiceCommand,
+    encodeCommand,
+    decodeCommand,
+    serveCommand,
+  ]
   for (const create of commands) program.addCommand(create(io))
   for (const command of [program, ...program.commands]) {
     command

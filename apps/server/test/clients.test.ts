@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { createApp, ServerError, type ServerOptions } from '@pocket/server'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import OpenAI from 'openai'
@@ -143,12 +144,15 @@ describe('the description of the API', () => {
     expect(page).toContain('POST /v1/audio/speech')
     expect(page).toContain('response_format')
     expect(page).not.toMatch(/https?:|<script/)
+    const style = await fetch(`${url}/docs.css`)
+    expect(style.headers.get('content-type')).toContain('text/css')
+    await style.body?.cancel()
   })
 })
 
 describe('the page', () => {
   it('is served with headers that keep others out and let it use threads', async () => {
-    const { url } = await servers.start()
+    const { url } = await servers.start({ page: fileURLToPath(new URL('../page', import.meta.url)) })
     const response = await fetch(url)
     expect(response.headers.get('content-type')).toMatch(/^text\/html/)
     expect(await response.text()).toContain('<textarea')

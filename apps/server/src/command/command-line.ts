@@ -21,18 +21,19 @@ interface Flags extends Omit<ServerOptions, 'apiKey'> {
 }
 
 const examples = (name: string): string => `
-Lists take several values, in a variable between commas. The API key itself comes by POCKET_API_KEY or a file, never by
-a flag: flags can be seen by everyone on the machine.
+Lists take several values; in a variable, commas between them. The API key itself
+comes by POCKET_API_KEY or a file: flags can be seen by everyone on the machine.
 
 Examples:
-  ${name}                                            the embedded model, for this machine only
+  ${name}                      the embedded model, for this machine only
   ${name} --model ./english_2026-04 --default-voice alba
-  POCKET_API_KEY=secret ${name} --host 0.0.0.0       for others, with a key
   ${name} --voice-alias nova=slt onyx=awb --cors-origin https://example.com
+  POCKET_API_KEY=secret ${name} --host 0.0.0.0           for others, with a key
 
 Then:
-  curl http://127.0.0.1:8000/v1/audio/speech -H 'content-type: application/json' -o hello.mp3 \\
-    -d '{"model": "tts-1", "input": "Hello from my pocket.", "voice": "alloy"}'`
+  curl http://127.0.0.1:8000/v1/audio/speech -o hello.mp3 \\
+    -H 'content-type: application/json' \\
+    -d '{"model": "tts-1", "voice": "alloy", "input": "Hello from my pocket."}'`
 
 /** Reads flags and POCKET_* variables. Throws CommanderError, or ServerError `invalid-option`. */
 export const parseCommandLine = (

@@ -1,3 +1,4 @@
+/// <reference path="./evan-opus.d.ts" />
 // The WebAssembly build: the package's main entry prefers native code.
 import { Encoder } from '@evan/opus/wasm/index.mjs'
 import {

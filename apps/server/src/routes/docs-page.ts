@@ -41,7 +41,7 @@ export const docsPage = (document: Document) => {
         <meta charset="utf-8" />
         <meta name="viewport" content="width=device-width" />
         <title>${document.info.title}: API</title>
-        <link rel="stylesheet" href="style.css" />
+        <link rel="stylesheet" href="docs.css" />
       </head>
       <body>
         <h1>${document.info.title}: API</h1>

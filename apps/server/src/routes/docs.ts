@@ -1,7 +1,10 @@
+import { join } from 'node:path'
+import { serveStatic } from '@hono/node-server/serve-static'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import manifest from '../../package.json' with { type: 'json' }
 import type { Environment } from '../http/environment.ts'
 import { docsPage } from './docs-page.ts'
+import { ownPage } from './page.ts'
 
 const info = {
   openapi: '3.1.0',
@@ -17,4 +20,5 @@ export const addDocs = (app: OpenAPIHono<Environment>, needsKey: boolean): void 
   const page = docsPage(document)
   app.get('/openapi.json', (c) => c.json(document))
   app.get('/docs', (c) => c.html(page))
+  app.get('/docs.css', serveStatic({ path: join(ownPage(), 'style.css') }))
 }

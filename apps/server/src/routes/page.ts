@@ -11,6 +11,9 @@ const home = (): URL => {
   return candidates.find((folder) => existsSync(new URL('page/index.html', folder)))!
 }
 
+/** The page of this package, whose style the description of the API has as well. */
+export const ownPage = (): string => fileURLToPath(new URL('page', home()))
+
 /** The folder of the page: the one asked for, else the web app beside this package where it is built, else our own. */
 export const pageFolder = (configured: string | undefined): string => {
   if (configured !== undefined) {
@@ -18,7 +21,7 @@ export const pageFolder = (configured: string | undefined): string => {
     throw new ServerError('invalid-option', `page: there is no folder ${configured}`)
   }
   const web = fileURLToPath(new URL('../web/dist', home()))
-  return existsSync(web) ? web : fileURLToPath(new URL('page', home()))
+  return existsSync(web) ? web : ownPage()
 }
 
 /** `GET /` and the files of the page. */

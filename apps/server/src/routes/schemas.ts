@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 
 /** How every error is told. */
-export const errorBody = z
+const errorBody = z
   .object({
     error: z.object({
       message: z.string(),

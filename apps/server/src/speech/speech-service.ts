@@ -1,5 +1,5 @@
 import { type AudioFrame, PocketTtsError, type SpeechEngine, type Voice } from '@pocket/tts'
-import { createEncoder } from '../encoders/encoder.ts'
+import { createEncoder } from '../encoders/create-encoder.ts'
 import type { Format } from '../encoders/formats.ts'
 import { type Outcome, Turn } from './turn.ts'
 import type { WorkQueue } from './work-queue.ts'
