@@ -59,6 +59,7 @@ describe('a model on the hub', () => {
     publish('someone/model', name)
     server.add('someone/model', 'voices/ann.safetensors', fixture(`${name}/voices/voice-f32.safetensors`))
     const tts = await load('hf://someone/model')
+    expect(tts.config.modelId).toBe('model')
     expect(tts.warnings).toEqual([])
     expect(tts.voices()).toEqual([])
     await expectSpeech(tts, 'ann')

@@ -1,6 +1,7 @@
 import { platform } from '#platform'
 import { findCheckpoint, looksLikeCheckpointId, lookUpCheckpoint } from '../catalogue/find-checkpoint.ts'
 import { PocketTtsError } from '../errors.ts'
+import { fromHubUrl, isHubUrl } from '../hub/hub-url.ts'
 import { resolveCheckpoint } from './checkpoint-source.ts'
 import { largestConfigFile, parseConfigFile } from './config.ts'
 import { type ConfigFile, checkConfigFile } from './config-schema.ts'
@@ -173,6 +174,10 @@ const readConfig = async (part: FilePart, where: string, options: PartOptions): 
   parseConfigFile(await readPart(part, { ...options, maxBytes: largestConfigFile }), where)
 
 const folderName = (folder: URL): string | undefined => {
+  if (isHubUrl(folder)) {
+    const { path, repo } = fromHubUrl(folder)
+    return path.split('/').at(-1) || repo
+  }
   const last = folder.pathname.split('/').filter(Boolean).at(-1)
   return last && decodeURIComponent(last)
 }

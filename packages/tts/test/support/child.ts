@@ -3,11 +3,12 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
 const packageFolder = fileURLToPath(new URL('../..', import.meta.url))
-const conditions = process.env.TEST_BUILT ? [] : ['--conditions=@pocket/source']
+const inlineWasm = new URL('../../src/worker/sources/inline-wasm.ts', import.meta.url).href
+const options = process.env.TEST_BUILT ? [] : ['--conditions=@pocket/source', `--import=${inlineWasm}`]
 
 /** Runs a module in a process of its own, which imports this package and its siblings by name. */
 export const startModule = (code: string, ...args: string[]): ChildProcess =>
-  spawn(process.execPath, [...conditions, '--input-type=module', '--eval', code, '--', ...args], {
+  spawn(process.execPath, [...options, '--input-type=module', '--eval', code, '--', ...args], {
     cwd: packageFolder,
     stdio: ['ignore', 'pipe', 'inherit'],
   })
