@@ -1,0 +1,44 @@
+import type { Browser, BrowserContext, Page } from 'playwright-core'
+import { installTap } from './tap.ts'
+
+export interface OpenPage {
+  readonly page: Page
+  readonly context: BrowserContext
+  /** What the browser complained about: errors, and violations of the content-security policy. */
+  readonly complaints: string[]
+}
+
+declare global {
+  var complain: (text: string) => void
+}
+
+/** Opens a page as a new visitor would, listening to its sound and to the browser's complaints. */
+export const openPage = async (
+  browser: Browser,
+  options: Parameters<Browser['newContext']>[0] = {},
+): Promise<OpenPage> => {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const complaints: string[] = []
+  await page.exposeFunction('complain', (text: string) => complaints.push(text))
+  await page.addInitScript(() => {
+    addEventListener('securitypolicyviolation', ({ violatedDirective, blockedURI }) =>
+      globalThis.complain(`${violatedDirective} forbids ${blockedURI}`),
+    )
+  })
+  page.on('pageerror', ({ message }) => complaints.push(message))
+  page.on('console', (message) => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  await installTap(page)
+  return { page, context, complaints }
+}
+
+export const untilReady = (page: Page): Promise<void> => untilStatus(page, /^Ready\.$/)
+
+export const untilStatus = (page: Page, status: RegExp): Promise<void> => untilText(page, '#status', status)
+
+export const untilOffline = (page: Page): Promise<void> => untilText(page, '#offline', /^yes$/)
+
+const untilText = (page: Page, selector: string, text: RegExp): Promise<void> =>
+  page.locator(selector, { hasText: text }).waitFor()
