@@ -13,8 +13,9 @@ import {
 } from './workloads.ts'
 
 /**
- * Times the kernels at the sizes of the real model, one thread, and prints a Markdown table. All levels of one
- * workload take turns, so that whatever else the machine does meets them all. A substring as argument selects rows.
+ * Times the kernels at the sizes of the real model, one thread, and prints a Markdown table. Times are CPU time, which
+ * is what passes on an idle machine and leaves out what others take on a busy one. All levels of one workload take
+ * turns, so that contention for memory and caches meets them all. A substring as argument selects rows.
  */
 
 const workloads: Workload[] = [
@@ -41,9 +42,10 @@ const time = (runs: (() => void)[]): Timing[] => {
   const end = performance.now() + secondsEach * 1000
   for (let round = 0; round < 5 || performance.now() < end; round++) {
     for (const [i, run] of runs.entries()) {
-      const begin = performance.now()
+      const begin = process.cpuUsage()
       run()
-      samples[i]!.push(performance.now() - begin)
+      const { user, system } = process.cpuUsage(begin)
+      samples[i]!.push((user + system) / 1000)
     }
   }
   return samples.map((all) => {
