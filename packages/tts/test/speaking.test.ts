@@ -3,6 +3,7 @@ import { type GenerateProgress, PocketTts, type Utterance } from '@pocket/tts'
 import { relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fastest } from './support/levels.ts'
+import { loudness, medianPitch } from './support/voice-print.ts'
 
 const sentence = 'Hello from my pocket.'
 const paragraph =
@@ -13,9 +14,6 @@ beforeAll(async () => {
   tts = await PocketTts.load(mini, { simd: fastest })
 })
 afterAll(() => tts.dispose())
-
-const rms = (samples: Float32Array): number =>
-  Math.sqrt(samples.reduce((sum, sample) => sum + sample * sample, 0) / samples.length)
 
 /** The largest step from one sample to the next. */
 const steepest = (samples: Float32Array): number =>
@@ -33,8 +31,8 @@ describe('the embedded model', () => {
     expect(pcm).toHaveLength(1920 * (chunks[0]?.frames ?? 0))
     expect(pcm.every(Number.isFinite)).toBe(true)
     // Speech, neither silence nor noise at full scale.
-    expect(rms(pcm)).toBeGreaterThan(0.01)
-    expect(rms(pcm)).toBeLessThan(0.5)
+    expect(loudness(pcm)).toBeGreaterThan(0.01)
+    expect(loudness(pcm)).toBeLessThan(0.5)
   })
 
   test('has three voices that differ', async () => {
@@ -63,32 +61,6 @@ describe('the embedded model', () => {
     }
   })
 })
-
-/** By autocorrelation over voiced windows of 40 ms, 60 to 300 Hz; the median in Hz. */
-const medianPitch = (pcm: Float32Array): number => {
-  const window = 960
-  const loud = 0.5 * rms(pcm)
-  const pitches: number[] = []
-  for (let start = 0; start + 2 * window <= pcm.length; start += window) {
-    if (rms(pcm.subarray(start, start + window)) < loud) continue
-    let best = 0
-    let bestLag = 0
-    for (let lag = 80; lag <= 400; lag++) {
-      let product = 0
-      let energy = 0
-      for (let i = start; i < start + window; i++) {
-        product += (pcm[i] ?? 0) * (pcm[i + lag] ?? 0)
-        energy += (pcm[i] ?? 0) ** 2 + (pcm[i + lag] ?? 0) ** 2
-      }
-      if ((2 * product) / energy > best) {
-        best = (2 * product) / energy
-        bestLag = lag
-      }
-    }
-    if (best > 0.7) pitches.push(24000 / bestLag)
-  }
-  return pitches.toSorted((a, b) => a - b)[Math.floor(pitches.length / 2)] ?? 0
-}
 
 describe('a seed', () => {
   test('makes the same samples every time, and others than another seed', async () => {
