@@ -1,5 +1,5 @@
 import { mini } from '@pocket/mini'
-import type { NoiseSource, PocketTts } from '@pocket/tts'
+import { type NoiseSource, PocketTts } from '@pocket/tts'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { fastest } from './support/levels.ts'
 import { type MemoryReading, watchMemory } from './support/memory-watch.ts'
@@ -12,7 +12,6 @@ const readEvery = 50
 const readMemory = watchMemory()
 let tts: PocketTts
 beforeAll(async () => {
-  const { PocketTts } = await import('@pocket/tts')
   tts = await PocketTts.load(mini, { simd: fastest })
 }, 60_000)
 afterAll(() => tts.dispose())

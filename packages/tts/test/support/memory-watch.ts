@@ -11,8 +11,8 @@ export interface MemoryReading {
 }
 
 /**
- * Watches what this process holds. It has to begin before the module that makes WebAssembly memories is loaded.
- * Every test file has a process of its own.
+ * Watches what this process holds, which is nothing but this file's tests. It has to begin before the memories to be
+ * watched are made.
  */
 export const watchMemory = (): (() => MemoryReading) => {
   const memories: WebAssembly.Memory[] = []
