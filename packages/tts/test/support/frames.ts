@@ -1,13 +1,8 @@
-import type { AudioFrame } from '@pocket/tts'
-
 export const collect = async <Item>(items: AsyncIterable<Item>): Promise<Item[]> => {
   const all: Item[] = []
   for await (const item of items) all.push(item)
   return all
 }
-
-export const joined = (frames: readonly Pick<AudioFrame, 'pcm'>[]): number[] =>
-  frames.flatMap(({ pcm }) => [...pcm])
 
 /** Frames that something else makes: `count` of them, of four samples each that say which they are. */
 export const framesOf = (count: number) => {
