@@ -17,11 +17,15 @@ const listVoices = async () => {
 
 /** Pieces of bytes as whole samples; half a sample waits for its other half. */
 async function* samplesOf(body) {
+  // Not every browser can iterate a stream.
+  const reader = body.getReader()
   let rest = new Uint8Array(0)
-  for await (const piece of body) {
-    const bytes = new Uint8Array(rest.length + piece.length)
+  for (;;) {
+    const { done, value } = await reader.read()
+    if (done) return
+    const bytes = new Uint8Array(rest.length + value.length)
     bytes.set(rest)
-    bytes.set(piece, rest.length)
+    bytes.set(value, rest.length)
     const whole = bytes.length - (bytes.length % 2)
     rest = bytes.slice(whole)
     const view = new DataView(bytes.buffer)

@@ -33,6 +33,8 @@ const engineError = ({ code, message }: PocketTtsError): ApiError => {
       return badRequest('the text holds nothing to say; write at least one word', 'empty_text')
     case 'too-long':
       return badRequest(message, 'text_too_long')
+    case 'unknown-voice':
+      return badRequest('no voice is named and the model has no default; name one', 'unknown_voice', 'voice')
     case 'invalid-option':
     case 'unsupported':
       return badRequest(message, 'invalid_value')

@@ -58,7 +58,7 @@ const operationSection = (
 ) =>
   html`<section>
     <h2><code>${title}</code></h2>
-    <p>${summary}. ${description}</p>
+    <p>${summary}. ${prose(description)}</p>
     ${Object.entries(requestBody?.content ?? {}).map(
       ([type, { schema }]) =>
         html`<h3>Body: <code>${type}</code></h3>${fieldTable(resolve(schema, schemas))}`,
@@ -67,10 +67,14 @@ const operationSection = (
     <ul>
       ${Object.entries(responses).map(
         ([status, answer]) =>
-          html`<li><code>${status}</code> ${answer.description} <i>${Object.keys(answer.content ?? {}).join(', ')}</i></li>`,
+          html`<li><code>${status}</code> ${prose(answer.description)} <i>${Object.keys(answer.content ?? {}).join(', ')}</i></li>`,
       )}
     </ul>
   </section>`
+
+/** Descriptions have code between backticks, as Markdown has. */
+const prose = (text = '') =>
+  text.split('`').map((part, index) => (index % 2 === 0 ? part : html`<code>${part}</code>`))
 
 const resolve = (schema: Schema | undefined, schemas: Readonly<Record<string, Schema>>): Schema =>
   (schema?.$ref ? schemas[schema.$ref.split('/').at(-1)!] : schema) ?? {}
@@ -82,7 +86,7 @@ const fieldTable = ({ properties = {}, required = [] }: Schema) =>
         html`<tr>
           <td><code>${name}</code>${required.includes(name) ? raw('&nbsp;*') : ''}</td>
           <td>${typeName(field)}${field.default === undefined ? '' : `, default ${String(field.default)}`}</td>
-          <td>${field.description ?? ''}</td>
+          <td>${prose(field.description)}</td>
         </tr>`,
     )}
   </table>`

@@ -29,7 +29,10 @@ const requestBody = (maxText: number) =>
               : "must be a voice's name, or { id } with one",
         })
         .openapi({ description: 'A voice of `/v1/audio/voices`, or an alias of one.', example: 'alloy' }),
-      response_format: z.enum(formats).default('mp3'),
+      response_format: z
+        .enum(formats)
+        .default('mp3')
+        .openapi({ description: '`opus` is in Ogg, `aac` in ADTS; `pcm` is 16-bit, little-endian.' }),
       speed: z
         .number()
         .min(0.25)
