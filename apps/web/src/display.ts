@@ -42,7 +42,7 @@ export const showEngine = ({ engine, simd, threads }: LoadedEngine): void => {
 }
 
 export const showTemperature = (): void => {
-  elements.temperatureValue.value = elements.temperature.value
+  elements.temperatureValue.textContent = elements.temperature.value
 }
 
 export const showMetrics = ({ frameMs, realTimeFactor, firstAudioMs, underruns }: SpeechMetrics): void => {

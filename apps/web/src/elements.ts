@@ -11,7 +11,7 @@ export const elements = {
   voice: find('voice', HTMLSelectElement),
   seed: find('seed', HTMLInputElement),
   temperature: find('temperature', HTMLInputElement),
-  temperatureValue: find('temperature-value', HTMLOutputElement),
+  temperatureValue: find('temperature-value', HTMLElement),
   speak: find('speak', HTMLButtonElement),
   stop: find('stop', HTMLButtonElement),
   download: find('download', HTMLButtonElement),

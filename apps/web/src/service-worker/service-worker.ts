@@ -54,12 +54,13 @@ const answer = async (url: string, event: FetchEvent): Promise<Response> => {
   return response
 }
 
-/** Fetches what is missing, one file after the other; what an older version has is not fetched again. */
-const keep = async (isWanted: (file: string) => boolean): Promise<void> => {
+/** Takes over what an older version has, and fetches what may be fetched, one file after the other. */
+const keep = async (mayFetch: (file: string) => boolean): Promise<void> => {
   const cache = await caches.open(cacheName)
   for (const [url, file] of urls) {
-    if (!isWanted(file) || (await cache.match(url, { ignoreVary: true }))) continue
+    if (await cache.match(url, { ignoreVary: true })) continue
     const older = isImmutable(file) ? await caches.match(url, { ignoreVary: true }) : undefined
+    if (!older && !mayFetch(file)) continue
     const response = older ?? (await fetch(url, { cache: isImmutable(file) ? 'default' : 'no-cache' }))
     if (response.status !== 200) throw new Error(`${url} answered ${response.status}`)
     await cache.put(url, response)

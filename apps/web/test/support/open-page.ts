@@ -1,4 +1,4 @@
-import type { Browser, BrowserContext, Page } from 'playwright-core'
+import type { Browser, BrowserContext, BrowserContextOptions, Page } from 'playwright-core'
 import { installTap } from './tap.ts'
 
 export interface OpenPage {
@@ -12,11 +12,14 @@ declare global {
   var complain: (text: string) => void
 }
 
-/** Opens a page as a new visitor would, listening to its sound and to the browser's complaints. */
-export const openPage = async (
-  browser: Browser,
-  options: Parameters<Browser['newContext']>[0] = {},
-): Promise<OpenPage> => {
+export interface VisitorOptions extends BrowserContextOptions {
+  /** Whether to listen to the sound, which takes a server that has the tap. Default true. */
+  readonly listens?: boolean
+}
+
+/** Opens a page as a new visitor would, noting the browser's complaints. */
+export const openPage = async (browser: Browser, visitor: VisitorOptions = {}): Promise<OpenPage> => {
+  const { listens = true, ...options } = visitor
   const context = await browser.newContext(options)
   const page = await context.newPage()
   const complaints: string[] = []
@@ -30,7 +33,7 @@ export const openPage = async (
   page.on('console', (message) => {
     if (message.type() === 'error') complaints.push(message.text())
   })
-  await installTap(page)
+  if (listens) await installTap(page)
   return { page, context, complaints }
 }
 
