@@ -30,6 +30,7 @@ export const suite = (test: ViteUserConfig['test'] = {}): ViteUserConfig =>
       reporters: ['default', 'json'],
       outputFile: { json: built ? 'test-report.built.json' : 'test-report.json' },
       testTimeout: 60_000,
+      hookTimeout: 60_000,
       ...test,
     },
   })
