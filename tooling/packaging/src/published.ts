@@ -11,7 +11,7 @@ export interface Manifest {
   readonly sideEffects?: boolean
   readonly engines?: { readonly node?: string }
   readonly bin?: Readonly<Record<string, string>>
-  readonly exports: Readonly<Record<string, string | Readonly<Record<string, string>>>>
+  readonly exports?: Readonly<Record<string, string | Readonly<Record<string, string>>>>
   readonly imports?: Readonly<Record<string, unknown>>
   readonly dependencies?: Readonly<Record<string, string>>
 }
@@ -33,7 +33,7 @@ export const readManifest = (folder: string): Manifest =>
 
 const describePackage = (folder: string): PublishedPackage => {
   const manifest = readManifest(folder)
-  const entries = Object.entries(manifest.exports)
+  const entries = Object.entries(manifest.exports ?? {})
     .filter(([, target]) => typeof target !== 'string')
     .map(([path]) => manifest.name + path.slice(1))
   return { name: manifest.name, folder, manifest, entries }
