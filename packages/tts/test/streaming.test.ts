@@ -204,6 +204,17 @@ describe('a stream', () => {
       expect(error).toBe(signal.reason)
     })
 
+    test('a writer that aborts and fails at once is heard of once', async () => {
+      const stop = new AbortController()
+      async function* failing(): AsyncGenerator<string, void> {
+        stop.abort(new Error('enough'))
+        yield* []
+        throw new Error('nobody is to hear of this')
+      }
+      // An unhandled rejection would end the process, and fails the run of these tests.
+      await expect(collect(tts.stream(failing(), { signal: stop.signal }))).rejects.toThrow('enough')
+    })
+
     test("the writer's failure is the stream's; what was said before is said", async () => {
       const failure = new Error('out of words')
       async function* failing(): AsyncGenerator<string, void> {

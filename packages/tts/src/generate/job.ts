@@ -71,16 +71,16 @@ export class Jobs {
 const disposedError = (): PocketTtsError =>
   new PocketTtsError('disposed', 'this PocketTts was disposed; load another')
 
-/** The promise's outcome, or the signal's reason if that comes first. */
+/** The promise's outcome, or the signal's reason if that comes first: then nobody hears of the outcome, be it an error. */
 export const orAborted = async <T>(promise: Promise<T>, signal: AbortSignal): Promise<T> => {
-  signal.throwIfAborted()
   let stop = (): void => {}
   const aborted = new Promise<never>((_, reject) => {
     stop = () => reject(signal.reason)
-    signal.addEventListener('abort', stop)
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop)
   })
   try {
-    return await Promise.race([promise, aborted])
+    return await Promise.race([aborted, promise])
   } finally {
     signal.removeEventListener('abort', stop)
   }
