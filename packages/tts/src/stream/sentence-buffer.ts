@@ -1,7 +1,10 @@
-/** Marks that end a sentence; the second kind needs no space after it. */
-const endMark = /[.!?…؟]/u
+/** Marks that end a sentence; the full-width ones need no space after them. */
+const endMarks = /[.!?…؟。！？]*/uy
 const fullWidthEndMark = /[。！？]/u
-const closingMark = /["'”’»)\]」』]/u
+const closingMarks = /["'”’»)\]」』]*/uy
+
+/** White space within a line. */
+const blanks = /[^\S\n]*/uy
 
 /** The next place where a sentence could end. */
 const candidate = /[.!?…؟。！？\n]/u
@@ -18,16 +21,17 @@ const abbreviationReach = 24
 
 const speakable = /[\p{L}\p{N}]/u
 
-/** Where a candidate leads: whether it ends the sentence, and how far it reaches. */
+/** Where a candidate leads: whether it ends the sentence, and how far that reaches. */
 interface Verdict {
-  readonly isEnd: boolean
+  /** Undefined while the character after it is not there. */
+  readonly isEnd: boolean | undefined
   readonly position: number
 }
 
 /**
  * Takes text as it comes and gives it back in sentences. A sentence is over when the character after its end is
  * there, so that `3.14` or `?!"` may come in two pieces; where a text was cut makes no difference. Takes time in
- * proportion to the text, however small the pieces.
+ * proportion to the text, however small the pieces, but for thousands of spaces or closing marks in a row.
  */
 export class SentenceBuffer {
   /** The beginning of the sentence, where it does not end. */
@@ -50,11 +54,8 @@ export class SentenceBuffer {
         return undefined
       }
       const verdict = this.#text[at] === '\n' ? this.#paragraphEnd(at) : this.#sentenceEnd(at)
-      if (!verdict) {
-        this.#see(at)
-        return undefined
-      }
       this.#see(verdict.position)
+      if (verdict.isEnd === undefined) return undefined
       if (verdict.isEnd && this.#seenSpeakable) return this.#takeSeen()
       // An end of nothing: the empty line goes to what comes after it.
       if (verdict.position === at) this.#see(1)
@@ -84,24 +85,29 @@ export class SentenceBuffer {
     return sentence
   }
 
-  /** Undefined while the character after the marks is not there. */
-  #sentenceEnd(at: number): Verdict | undefined {
-    let position = at
-    while (this.#is(endMark, position) || this.#is(fullWidthEndMark, position)) position++
-    const isFullWidth = this.#is(fullWidthEndMark, position - 1)
-    const before = (this.#seenEnd + this.#text.slice(0, position)).slice(-abbreviationReach)
-    while (this.#is(closingMark, position)) position++
-    if (position === this.#text.length) return undefined
+  #sentenceEnd(at: number): Verdict {
+    const marksEnd = this.#endOf(endMarks, at)
+    const position = this.#endOf(closingMarks, marksEnd)
+    // The last mark is as good as all of them, and a long row of them is not gone through again.
+    if (position === this.#text.length) return { isEnd: undefined, position: marksEnd - 1 }
+    const isFullWidth = this.#is(fullWidthEndMark, marksEnd - 1)
+    const before = (this.#seenEnd + this.#text.slice(0, marksEnd)).slice(-abbreviationReach)
     const isEnd = (isFullWidth || this.#is(/\s/u, position)) && !abbreviation.test(before)
     return { isEnd, position }
   }
 
   /** An empty line ends a sentence without any mark, such as a title. */
-  #paragraphEnd(at: number): Verdict | undefined {
-    let position = at + 1
-    while (this.#is(/[^\S\n]/u, position)) position++
-    if (position === this.#text.length) return undefined
+  #paragraphEnd(at: number): Verdict {
+    const position = this.#endOf(blanks, at + 1)
+    if (position === this.#text.length) return { isEnd: undefined, position: at }
     return this.#is(/\n/u, position) ? { isEnd: true, position: at } : { isEnd: false, position }
+  }
+
+  /** The end of a run, a sticky pattern that may match nothing. */
+  #endOf(run: RegExp, position: number): number {
+    run.lastIndex = position
+    run.test(this.#text)
+    return run.lastIndex
   }
 
   #is(pattern: RegExp, position: number): boolean {

@@ -53,6 +53,16 @@ describe('sentences are taken from text as it comes', () => {
     expect(buffer.rest()).toHaveLength(300_000)
   })
 
+  test.each([
+    ['marks', 'Hm', '.'],
+    ['closing marks', 'Hm.', ')'],
+    ['spaces', 'Hm\n', ' '],
+  ])('of a long row of %s nothing is lost', (_, start, character) => {
+    const row = Array.from({ length: 20_000 }, () => character)
+    expect(sentences(start, ...row, ' ', 'Yes')).toHaveLength(start === 'Hm\n' ? 1 : 2)
+    expect(sentences(start, ...row, ' ', 'Yes').join('')).toBe(`${start}${row.join('')} Yes`)
+  })
+
   const anyText = fc
     .array(
       fc.constantFrom(
