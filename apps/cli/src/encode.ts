@@ -1,5 +1,6 @@
 import type { PocketTts } from '@pocket/tts'
 import type { CodecFlags } from './codec-flags.ts'
+import { concatenate } from './concatenate.ts'
 import { openBytesDestination } from './destination/open-destination.ts'
 import { InputError } from './errors.ts'
 import type { Io } from './io.ts'
@@ -69,14 +70,4 @@ const encodeRecording = async (
   }
   latents.push((await encoder.flush()).data)
   return { data: concatenate(latents), samples }
-}
-
-const concatenate = (pieces: readonly Float32Array[]): Float32Array => {
-  const whole = new Float32Array(pieces.reduce((length, piece) => length + piece.length, 0))
-  let position = 0
-  for (const piece of pieces) {
-    whole.set(piece, position)
-    position += piece.length
-  }
-  return whole
 }

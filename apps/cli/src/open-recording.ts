@@ -1,4 +1,5 @@
 import { PocketTtsError, WavDecoder } from '@pocket/tts'
+import { concatenate } from './concatenate.ts'
 import { InputError } from './errors.ts'
 import type { Io } from './io.ts'
 import { type Input, openInput } from './open-input.ts'
@@ -70,11 +71,5 @@ export const readBeginning = async (recording: Recording, seconds: number): Prom
     if (missing === 0) break
   }
   recording.close()
-  const samples = new Float32Array(pieces.reduce((length, piece) => length + piece.length, 0))
-  let position = 0
-  for (const piece of pieces) {
-    samples.set(piece, position)
-    position += piece.length
-  }
-  return samples
+  return concatenate(pieces)
 }
