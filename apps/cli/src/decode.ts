@@ -19,8 +19,7 @@ export const decode = async (path: string, flags: CodecFlags, io: Io): Promise<v
   await produce(destination, flags, io, async (progress) => {
     const input = await openInput(path, io)
     const latents = readLatents(await readWhole(input, limit), input.label)
-    const { model, simd } = flags
-    const tts = await loadModel({ model, simd, signal: io.signal, onProgress: progress.loading })
+    const tts = await loadModel(flags, { signal: io.signal, onProgress: progress.loading })
     checkLatents(latents, tts, input.label)
     const start = performance.now()
     const samples = await decodeLatents(latents, tts.codec, destination, io.signal, progress)
@@ -37,7 +36,9 @@ export const decode = async (path: string, flags: CodecFlags, io: Io): Promise<v
 const checkLatents = (latents: Latents, { codec, config }: PocketTts, label: string): void => {
   const { latentDim, frameRate, frameSize } = codec.config
   const refuse = (found: string, expected: string): never => {
-    throw new InputError(`${label}: ${found}, ${expected}; give the model that encoded it with --model`)
+    throw new InputError(
+      `${label}: ${found}, ${expected}; give the model that encoded it with --model or --language`,
+    )
   }
   if (latents.model !== undefined && latents.model !== config.modelId) {
     refuse(`it was encoded with the model ${latents.model}`, `this model is ${config.modelId}`)

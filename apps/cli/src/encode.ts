@@ -16,8 +16,7 @@ export const encode = async (path: string, flags: CodecFlags, io: Io): Promise<v
   await produce(destination, flags, io, async (progress) => {
     const recording = await openRecording(path, io)
     try {
-      const { model, simd } = flags
-      const tts = await loadModel({ model, simd, signal: io.signal, onProgress: progress.loading })
+      const tts = await loadModel(flags, { signal: io.signal, onProgress: progress.loading })
       const start = performance.now()
       const { data, samples } = await encodeRecording(requireCodec(tts), recording, io.signal, progress)
       const { latentDim, frameRate, sampleRate } = tts.codec.config

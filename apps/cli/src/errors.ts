@@ -8,6 +8,11 @@ export class InputError extends Error {
   override readonly name = 'InputError'
 }
 
+/** The command has looked, and something is not as it should be; the message says what to do. Exit code 1. */
+export class FoundWrong extends Error {
+  override readonly name = 'FoundWrong'
+}
+
 /** The user stopped the command. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'

@@ -67,10 +67,10 @@ const isFolder = async (path: string): Promise<boolean> => {
 
 type LoadOnce = (progress: Progress) => Promise<PocketTts>
 
-const modelOnce = ({ model, simd }: ExportFlags, { signal }: Io): LoadOnce => {
+const modelOnce = (flags: ExportFlags, { signal }: Io): LoadOnce => {
   let loading: Promise<PocketTts> | undefined
   return ({ loading: onProgress }) => {
-    loading ??= loadModel({ model, simd, signal, onProgress })
+    loading ??= loadModel(flags, { signal, onProgress })
     return loading
   }
 }

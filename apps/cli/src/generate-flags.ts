@@ -1,5 +1,7 @@
+import type { ModelFlags } from './model-flags.ts'
+
 /** The options of `pocket generate`, as the command line gives them; what is undefined is the model's own. */
-export interface GenerateFlags {
+export interface GenerateFlags extends ModelFlags {
   readonly text?: string
   readonly voice?: string
   readonly outputPath: string
@@ -10,7 +12,5 @@ export interface GenerateFlags {
   readonly eosThreshold?: number
   readonly framesAfterEos?: number
   readonly maxTokens?: number
-  readonly model?: string
-  readonly simd: 'auto' | 'relaxed' | 'simd' | 'scalar'
   readonly quiet?: boolean
 }

@@ -1,4 +1,5 @@
-import type { GenerateOptions, PocketTts } from '@pocket/tts'
+import { type GenerateOptions, type PocketTts, voiceLocation } from '@pocket/tts'
+import { chooseModel } from './choose-model.ts'
 import { cloneHeard, hearRecording, usualSeconds } from './clone-recording.ts'
 import type { Destination } from './destination/destination.ts'
 import { openDestination } from './destination/open-destination.ts'
@@ -11,18 +12,31 @@ import { readText } from './read-text.ts'
 
 /** `pocket generate`: opens the output, reads the text, loads the model and speaks. */
 export const generate = async (argument: string | undefined, flags: GenerateFlags, io: Io): Promise<void> => {
+  checkModelAndVoice(flags)
   const destination = await openDestination(flags.outputPath, io)
   await produce(destination, flags, io, async (progress) => {
     const text = await readText(argument, flags.text, io)
-    const { model, simd, voice: given = '' } = flags
+    const { voice: given = '' } = flags
     const heard = isRecording(given) ? await hearRecording(given, usualSeconds, io) : undefined
-    const tts = await loadModel({ model, simd, signal: io.signal, onProgress: progress.loading })
-    const voice = heard ? await cloneHeard(tts, heard, io.signal, progress) : flags.voice
-    const options = { ...toOptions(flags, io, progress), voice }
-    const result = await speak(tts, text, options, destination)
+    const options = toOptions(flags, io, progress)
+    const loading = { signal: io.signal, onProgress: progress.loading }
+    const tts = await loadModel(flags, { ...loading, onWarning: options.onWarning })
+    const name = flags.voice ?? tts.defaultVoice
+    const voice = heard
+      ? await cloneHeard(tts, heard, io.signal, progress)
+      : name && (await tts.loadVoice(name, loading))
+    const result = await speak(tts, text, { ...options, voice }, destination)
     await destination.finish()
     return result
   })
+}
+
+/** Tells before anything is typed or fetched that there is no such model, or that it has no such voice. */
+const checkModelAndVoice = (flags: GenerateFlags): void => {
+  const { checkpoint } = chooseModel(flags)
+  const { voice = '' } = flags
+  // A single word is a name, and no place.
+  if (checkpoint && /^[\w-]+$/.test(voice)) voiceLocation(checkpoint, voice)
 }
 
 /** By its name, so that it is known before a model is loaded; what is in it decides whether it will do. */

@@ -1,10 +1,25 @@
-import { mini } from '@pocket/mini'
-import { type LoadOptions, PocketTts } from '@pocket/tts'
+import { type GenerateOptions, type LoadOptions, PocketTts } from '@pocket/tts'
+import { chooseModel } from './choose-model.ts'
+import type { ModelFlags } from './model-flags.ts'
 
-export interface ModelFlags extends Pick<LoadOptions, 'simd' | 'signal' | 'onProgress'> {
-  /** A folder or config file; undefined for the embedded model. */
-  readonly model: string | undefined
+export type Loading = Pick<LoadOptions, 'signal' | 'onProgress'> & Pick<GenerateOptions, 'onWarning'>
+
+/** Loads the model that the options name, fetching what is missing. Throws as `PocketTts.load` and `chooseModel` do. */
+export const loadModel = async (
+  flags: ModelFlags,
+  { signal, onProgress, onWarning }: Loading,
+): Promise<PocketTts> => {
+  let isFetched = false
+  const tts = await PocketTts.load(chooseModel(flags).source, {
+    simd: flags.simd,
+    precision: flags.quantize ? 'int8' : undefined,
+    signal,
+    onProgress: (progress) => {
+      isFetched ||= progress.stage === 'download'
+      onProgress?.(progress)
+    },
+  })
+  // Said when a model is fetched, not each time it speaks.
+  if (isFetched) for (const warning of tts.warnings) onWarning?.(warning)
+  return tts
 }
-
-export const loadModel = ({ model, ...options }: ModelFlags): Promise<PocketTts> =>
-  PocketTts.load(model ?? mini, options)

@@ -1,4 +1,6 @@
 import type { GenerateProgress, LoadProgress } from '@pocket/tts'
+import { createDownloadLine } from './download-line.ts'
+import { formatBytes } from './format-bytes.ts'
 import type { Output } from './io.ts'
 
 /** One line on a terminal that says how far things are. */
@@ -17,6 +19,7 @@ const interval = 100
 /** Shown where `output` is a terminal; elsewhere, and where nobody wants it, nothing is printed. */
 export const createProgress = (output: Output, isWanted: boolean): Progress => {
   if (!isWanted || !output.isTTY) return { loading() {}, speaking() {}, working() {}, clear() {} }
+  const formatDownload = createDownloadLine()
   let shown = ''
   let since = 0
   const show = (stage: string, line: string): void => {
@@ -24,10 +27,14 @@ export const createProgress = (output: Output, isWanted: boolean): Progress => {
     if (stage === shown && now - since < interval) return
     shown = stage
     since = now
-    output.write(`\r\x1b[K${line}`)
+    // A line that wraps could not be taken away again.
+    output.write(`\r\x1b[K${line.slice(0, (output.columns ?? Number.POSITIVE_INFINITY) - 1)}`)
   }
   return {
-    loading: (progress) => show(progress.stage, formatLoading(progress)),
+    loading: (progress) =>
+      progress.stage === 'download'
+        ? show(`download ${progress.file}`, formatDownload(progress))
+        : show(progress.stage, formatLoading(progress)),
     speaking: (progress) => show('speaking', formatSpeaking(progress)),
     working: (line) => show('working', line),
     clear: () => {
@@ -38,9 +45,8 @@ export const createProgress = (output: Output, isWanted: boolean): Progress => {
 }
 
 const formatLoading = ({ stage, loadedBytes, totalBytes }: LoadProgress): string => {
-  const loaded = `${(loadedBytes / 1e6).toFixed(1)} MB`
   const share = formatShare(totalBytes ? loadedBytes / totalBytes : undefined)
-  return `Loading the ${stage === 'download' ? 'model' : stage.replace('-', ' ')}: ${loaded}${share}`
+  return `Loading the ${stage.replace('-', ' ')}: ${formatBytes(loadedBytes)}${share}`
 }
 
 const formatSpeaking = ({

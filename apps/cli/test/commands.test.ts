@@ -36,8 +36,33 @@ it.each([
     ['voices', '--help'],
     ['Usage: pocket voices', '--model'],
   ],
+  [
+    ['models', '--help'],
+    ['Usage: pocket models', 'download', 'verify', 'HF_TOKEN', 'Examples:'],
+  ],
+  [
+    ['models', 'download', '--help'],
+    ['Usage: pocket models download', '--voices', 'Examples:'],
+  ],
+  [
+    ['doctor', '--help'],
+    ['Usage: pocket doctor', '--json', 'Exit code 1'],
+  ],
 ])('explains itself: %j', async (args, parts) => {
   const { code, stdout, stderr } = await pocket(args, here)
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
   for (const part of parts) expect(String(stdout)).toContain(part)
+})
+
+it.each([
+  [['models'], 'Usage: pocket models'],
+  [['models', 'fetch'], "unknown command 'fetch'"],
+  [
+    ['models', 'download'],
+    "missing required argument 'id'\n(pocket models download --help lists what there is)",
+  ],
+])('says what is missing: %j', async (args, words) => {
+  const { code, stdout, stderr } = await pocket(args, here)
+  expect({ code, stdout: String(stdout) }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toContain(words)
 })

@@ -59,6 +59,8 @@ describe('on a terminal', () => {
   })
 
   it('marks the default voice', async () => {
-    expect(await onTerminal('voices')).toEqual({ code: 0, stdout: 'awb\nrms (default)\nslt\n', stderr: '' })
+    const { code, stdout, stderr } = await onTerminal('voices')
+    expect({ code, stdout }).toEqual({ code: 0, stdout: 'awb\nrms (default)\nslt\n' })
+    expect(stderr.endsWith('\r\x1b[K')).toBe(true)
   })
 })

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
-import { modelOption, quietOption, simdOption } from './shared-options.ts'
+import { configOption, languageOption, modelOption, quietOption, simdOption } from './shared-options.ts'
 
 const notes = `
 Latents mean something only to the codec that made them: a file that names another model is refused. The sound
@@ -17,6 +17,8 @@ export const decodeCommand = (io: Io): Command =>
     .description('Turn latents back into sound, a WAV file: 24 kHz, mono, 16 bits.')
     .argument('<latents>', 'a safetensors file made by pocket encode; - reads standard input')
     .option('-o, --output-path <file>', 'where the WAV file goes; - is standard output', './decoded.wav')
+    .addOption(languageOption())
+    .addOption(configOption())
     .addOption(modelOption())
     .addOption(simdOption())
     .addOption(quietOption())

@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
-import { modelOption, quietOption, simdOption } from './shared-options.ts'
+import { configOption, languageOption, modelOption, quietOption, simdOption } from './shared-options.ts'
 
 const notes = `
 A recording is a WAV file of 24 kHz, one channel, 16 bits. It becomes 12.5 latents a second, each of 32
@@ -19,6 +19,8 @@ export const encodeCommand = (io: Io): Command =>
     .description("Turn a recording into latents, with the model's codec.")
     .argument('<recording>', 'a WAV file: 24 kHz, mono, 16 bits; - reads standard input')
     .option('-o, --output-path <file>', 'where the latents go; - is standard output', './latents.safetensors')
+    .addOption(languageOption())
+    .addOption(configOption())
     .addOption(modelOption())
     .addOption(simdOption())
     .addOption(quietOption())

@@ -2,7 +2,14 @@ import { Command } from 'commander'
 import type { ExportFlags } from '../export-voice.ts'
 import type { Io } from '../io.ts'
 import { parseNumber } from '../numbers.ts'
-import { modelOption, quietOption, simdOption } from './shared-options.ts'
+import {
+  configOption,
+  languageOption,
+  modelOption,
+  quantizeOption,
+  quietOption,
+  simdOption,
+} from './shared-options.ts'
 
 const notes = `
 A voice is what the model remembers after hearing someone speak: ten to thirty seconds, clean, one speaker, as
@@ -26,7 +33,10 @@ export const exportVoiceCommand = (io: Io): Command =>
       'how much of the recording is heard, from its beginning (default: 30)',
       parseNumber,
     )
+    .addOption(languageOption())
+    .addOption(configOption())
     .addOption(modelOption())
+    .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(quietOption())
     .addHelpText('after', notes)

@@ -2,7 +2,14 @@ import { Command } from 'commander'
 import type { GenerateFlags } from '../generate-flags.ts'
 import type { Io } from '../io.ts'
 import { parseNumber, parseSeed } from '../numbers.ts'
-import { modelOption, quietOption, simdOption } from './shared-options.ts'
+import {
+  configOption,
+  languageOption,
+  modelOption,
+  quantizeOption,
+  quietOption,
+  simdOption,
+} from './shared-options.ts'
 
 const examples = `
 Examples:
@@ -10,7 +17,12 @@ Examples:
   pocket generate --voice slt --seed 7 -o hello.wav "Hello again."
   pocket generate --voice me.wav "It sounds like me."
   fortune | pocket generate - -o - | aplay
-  pocket generate --model ./english_2026-04 --voice alba "With another model."`
+  pocket generate --language german "Guten Morgen."
+  pocket generate --language english --voice jane "With another voice."
+  pocket generate --config hf://someone/models/dutch.yaml@v1 --voice ann.safetensors "Goedemorgen."
+  pocket generate --model ./my-model "With a model of my own."
+
+A published model is fetched when it is first used, verified and kept: see pocket models --help.`
 
 export const generateCommand = (io: Io): Command =>
   new Command('generate')
@@ -29,7 +41,10 @@ export const generateCommand = (io: Io): Command =>
     .option('--eos-threshold <number>', 'speech ends when the logit of its end is above this', parseNumber)
     .option('--frames-after-eos <count>', 'frames of 80 ms after the end of speech', parseNumber)
     .option('--max-tokens <count>', 'longest piece of text that is spoken in one go', parseNumber)
+    .addOption(languageOption())
+    .addOption(configOption())
     .addOption(modelOption())
+    .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(quietOption())
     .addHelpText('after', examples)

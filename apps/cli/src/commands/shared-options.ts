@@ -1,11 +1,27 @@
 import { Option } from 'commander'
 
+/** At most one of the three options that name a model may be given: which would win is nothing to guess. */
+export const languageOption = (): Option =>
+  new Option(
+    '--language <id>',
+    'a published model: english, german, french_24l, …; see pocket models list',
+  ).conflicts(['config', 'model'])
+
+export const configOption = (): Option =>
+  new Option(
+    '--config <file>',
+    'a config file of the Python reference, by path, URL or hf://owner/repo/file.yaml@revision',
+  ).conflicts(['language', 'model'])
+
 export const modelOption = (): Option =>
   new Option(
     '--model <model>',
-    'a published model by its id (english, german, …), or a model folder or config.yaml by path or URL, in place ' +
-      'of the embedded model',
-  )
+    'any model: a folder, its URL, hf://owner/repo/folder@revision, or what the two options above take; default: ' +
+      'the embedded model',
+  ).conflicts(['language', 'config'])
+
+export const quantizeOption = (): Option =>
+  new Option('--quantize', 'keep the language model in 8 bits (not available yet)')
 
 export const simdOption = (): Option =>
   new Option('--simd <level>', 'WebAssembly level of the kernels')

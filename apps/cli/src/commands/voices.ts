@@ -1,18 +1,24 @@
 import { Command } from 'commander'
-import { type Io, write } from '../io.ts'
-import { modelOption } from './shared-options.ts'
+import type { Io } from '../io.ts'
+import type { ModelFlags } from '../model-flags.ts'
+import { configOption, languageOption, modelOption } from './shared-options.ts'
+
+const notes = `
+The voices of a published model are known without fetching it; each is fetched when it first speaks.
+
+Examples:
+  pocket voices
+  pocket voices --language german
+  pocket voices --model ./my-model`
 
 export const voicesCommand = (io: Io): Command =>
   new Command('voices')
     .description('List the voices of the embedded model, or of another, one a line.')
+    .addOption(languageOption())
+    .addOption(configOption())
     .addOption(modelOption())
-    .action(async ({ model }: { model?: string }) => {
-      const { loadModel } = await import('../load-model.ts')
-      const tts = await loadModel({ model, signal: io.signal })
-      for (const voice of tts.voices()) {
-        // Only for people: a script gets bare names.
-        const note = io.stdout.isTTY && voice === tts.defaultVoice ? ' (default)' : ''
-        await write(io.stdout, `${voice}${note}\n`)
-      }
-      tts.dispose()
+    .addHelpText('after', notes)
+    .action(async (flags: ModelFlags) => {
+      const { listVoices } = await import('../list-voices.ts')
+      await listVoices(flags, io)
     })

@@ -1,0 +1,9 @@
+import type { LoadOptions } from '@pocket/tts'
+
+/** The options that say which model, and how it is computed; at most one of the first three is given. */
+export interface ModelFlags extends Pick<LoadOptions, 'simd'> {
+  readonly language?: string
+  readonly config?: string
+  readonly model?: string
+  readonly quantize?: boolean
+}
