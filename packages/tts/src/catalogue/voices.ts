@@ -40,7 +40,7 @@ export const predefinedVoices = {
 
 export type PredefinedVoice = keyof typeof predefinedVoices
 
-export const isPredefinedVoice = (name: string): name is PredefinedVoice =>
+const isPredefinedVoice = (name: string): name is PredefinedVoice =>
   Object.hasOwn(predefinedVoices, name)
 
 /**

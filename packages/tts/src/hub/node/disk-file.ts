@@ -82,7 +82,7 @@ const openToUpdate = async (path: string): Promise<FileHandle> => {
 }
 
 /** Makes a rename durable, where the system lets folders be synced. */
-export const syncFolder = async (path: string): Promise<void> => {
+const syncFolder = async (path: string): Promise<void> => {
   try {
     const handle = await open(path, 'r')
     try {

@@ -50,10 +50,8 @@ export const verifyFile = async (
   const checksum = etag === undefined ? undefined : checksumOf(etag)
   if (checksum === undefined || !(file instanceof URL)) return { state: 'unverifiable' }
   const digest = createNodeDigest(checksum, size)
-  for await (const piece of createReadStream(file, {
-    highWaterMark: 1 << 20,
-    ...(signal ? { signal } : {}),
-  })) {
+  for await (const piece of createReadStream(file, { highWaterMark: 1 << 20 })) {
+    signal?.throwIfAborted()
     digest.update(piece)
   }
   const found = await digest.hex()

@@ -6,7 +6,7 @@ export const isMissing = (error: unknown): boolean => ['ENOENT', 'ENOTDIR'].incl
 
 export const isExisting = (error: unknown): boolean => systemCode(error) === 'EEXIST'
 
-export const systemCode = (error: unknown): string | undefined =>
+const systemCode = (error: unknown): string | undefined =>
   error instanceof Error && 'syscall' in error && 'code' in error && typeof error.code === 'string'
     ? error.code
     : undefined
