@@ -1,14 +1,16 @@
 // Speaks the 40 evaluation sentences in every voice of the embedded model:
-//   node tooling/evaluate/speak.ts [folder]      default: build/evaluate beside this file
+//   node tooling/evaluate/speak.ts [--noise torch|own] [folder]      default: build/evaluate beside this file
 // Writes <voice>/NN.wav and <voice>.tsv, the list that rate.ts reads. Needs the packages built.
+// With PyTorch's noise (the default) the utterances are the reference's own; `own` draws from Pocket's generator.
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
 import { mini } from '@pocket/mini'
 import { encodeWav, PocketTts } from '@pocket/tts'
 import { readJson } from '@tooling/fixtures'
 import { formatList, type Utterance } from './src/listening-list.ts'
+import { TorchNoise } from './src/torch-noise.ts'
 
 /**
  * One fixed seed a sentence, spread over 64 bits by the golden ratio: a small number is a bad state of an xorshift
@@ -16,8 +18,20 @@ import { formatList, type Utterance } from './src/listening-list.ts'
  */
 const seedOf = (index: number): bigint => BigInt.asUintN(64, BigInt(index + 1) * 0x9e3779b97f4a7c15n)
 
-const folder = resolve(process.argv[2] ?? fileURLToPath(new URL('build/evaluate', import.meta.url)))
-const { sentences } = readJson<{ sentences: { text: string }[] }>('eval.json')
+const { values: options, positionals } = parseArgs({
+  allowPositionals: true,
+  options: { noise: { type: 'string', default: 'torch' } },
+})
+if (options.noise !== 'torch' && options.noise !== 'own') throw new Error('--noise takes torch or own')
+/** The recorded evaluation of the reference: `torch.manual_seed(1000 + sentence index)` before each sentence. */
+const randomness = (index: number) =>
+  options.noise === 'torch' ? { noise: new TorchNoise(1000 + index) } : { seed: seedOf(index) }
+
+const folder = resolve(positionals[0] ?? fileURLToPath(new URL('build/evaluate', import.meta.url)))
+const { sentences, timing } = readJson<{
+  sentences: { text: string }[]
+  timing: Record<string, { model_audio_s: number }>
+}>('eval.json')
 const tts = await PocketTts.load(mini)
 
 for (const voice of tts.voices()) {
@@ -27,7 +41,7 @@ for (const voice of tts.voices()) {
   let seconds = 0
   let endless = 0
   for (const [index, { text }] of sentences.entries()) {
-    const { pcm, chunks } = await tts.speak(text, { voice, seed: seedOf(index), temperature: 0.3 })
+    const { pcm, chunks } = await tts.speak(text, { voice, temperature: 0.3, ...randomness(index) })
     const file = join(voice, `${String(index).padStart(2, '0')}.wav`)
     await writeFile(join(folder, file), encodeWav(pcm, tts.sampleRate))
     utterances.push({ file, text })
@@ -37,6 +51,7 @@ for (const voice of tts.voices()) {
   await writeFile(join(folder, `${voice}.tsv`), formatList(utterances))
   const wall = (performance.now() - start) / 1000
   console.log(
-    `${voice}: ${seconds.toFixed(1)} s of speech in ${wall.toFixed(1)} s, ${endless} without an end`,
+    `${voice}: ${seconds.toFixed(2)} s of speech in ${wall.toFixed(1)} s, ${endless} without an end; ` +
+      `the reference made ${timing[voice]?.model_audio_s.toFixed(2)} s`,
   )
 }
