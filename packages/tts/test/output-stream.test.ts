@@ -164,6 +164,12 @@ describe('a response', () => {
     await expect(response.arrayBuffer()).rejects.toBe(failure)
   })
 
+  test('that cannot be made stops the generation', async () => {
+    const { frames, seen } = framesOf(100)
+    await expect(toResponse(frames, { status: 204 })).rejects.toThrow(TypeError)
+    expect(seen).toEqual({ made: 1, ended: true })
+  })
+
   test('makes the first frame, and no other before it is read', async () => {
     const { frames, seen } = framesOf(100)
     const response = await toResponse(frames)

@@ -31,5 +31,11 @@ export const toResponse = async (
     headers.set(name, value)
   })
   const first = await pieces.next()
-  return new Response(streamOf(pieces, first), { ...init, headers })
+  try {
+    return new Response(streamOf(pieces, first), { ...init, headers })
+  } catch (error) {
+    // A status that takes no body, or is none.
+    await pieces.stop()
+    throw error
+  }
 }
