@@ -92,6 +92,8 @@ export class Connection {
     if (call) call.handle(report)
     // Nobody draws for a call that is over, and the worker sleeps until somebody answers.
     else if (report.report === 'noise-wanted') fillRow(report.row, undefined)
+    // Of a voice that came too late, the worker has kept the cache.
+    else if (report.report === 'done') this.send({ id: report.id, command: 'drop-cache' })
   }
 }
 
