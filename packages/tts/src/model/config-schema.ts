@@ -158,6 +158,15 @@ const invalid = (where: string, problem: string): PocketTtsError =>
 const longestQuote = 60
 
 const quote = (value: unknown): string => {
-  const shown = typeof value === 'bigint' ? String(value) : (JSON.stringify(value) ?? String(value))
+  const shown = asJson(value) ?? (typeof value === 'object' ? 'a nested value' : String(value))
   return shown.length > longestQuote ? `${shown.slice(0, longestQuote)}…` : shown
+}
+
+/** Undefined for what JSON cannot say: BigInts, and circles, which anchors of YAML can make. */
+const asJson = (value: unknown): string | undefined => {
+  try {
+    return JSON.stringify(value)
+  } catch {
+    return undefined
+  }
 }

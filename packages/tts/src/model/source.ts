@@ -55,6 +55,12 @@ export const resolveModel = async (source: ModelSource, options: PartOptions): P
     if (checkpoint) return resolveCheckpoint(checkpoint, options)
   }
   const url = typeof source === 'string' ? locate(source) : source
+  if (!URL.canParse('.', url)) {
+    throw new PocketTtsError(
+      'invalid-option',
+      `${describePart(url)} is a single file; a model is several, and given as { model, tokenizer }`,
+    )
+  }
   if (/\.ya?ml$/i.test(url.pathname)) return resolveConfig(url, options)
   const files = await platform.list(withSlash(url))
   // One word that is no folder is meant to be a checkpoint.
@@ -142,7 +148,7 @@ const resolveConfig = async (url: URL, options: PartOptions): Promise<ResolvedMo
   const tokenizer = config.flow_lm?.lookup_table?.tokenizer_path
   const file = /([^/]+)\.ya?ml$/i.exec(url.pathname)?.[1]
   return {
-    name: file && file !== 'config' ? decodeURIComponent(file) : folderName(folder),
+    name: file && file !== 'config' ? decoded(file) : folderName(folder),
     weights: weightsOf(config, folder, configName),
     tokenizer: locate(tokenizer ?? 'tokenizer.model', folder),
     config,
@@ -179,7 +185,16 @@ const folderName = (folder: URL): string | undefined => {
     return path.split('/').at(-1) || repo
   }
   const last = folder.pathname.split('/').filter(Boolean).at(-1)
-  return last && decodeURIComponent(last)
+  return last && decoded(last)
+}
+
+/** A server's names may hold a `%` that begins no escape; such a name stays as it is. */
+const decoded = (name: string): string => {
+  try {
+    return decodeURIComponent(name)
+  } catch {
+    return name
+  }
 }
 
 const findVoices = async (

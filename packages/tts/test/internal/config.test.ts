@@ -108,6 +108,11 @@ describe('config files', () => {
   })
 })
 
+test('a value that no message can hold is refused all the same', async () => {
+  await refusal(parseText('weights_path: &a [*a]'), 'invalid-model', 'weights_path is a nested value')
+  await refusal(() => check({ mimi: { seanet: { ratios: [1n] } } }), 'invalid-model', 'mimi.seanet.ratios')
+})
+
 describe('a config that contradicts the weights names key and tensor', () => {
   test.each([
     [
