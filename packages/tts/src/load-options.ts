@@ -1,6 +1,7 @@
 import type { CpuKernelsOptions } from '@pocket/kernels-cpu'
 import { PocketTtsError } from './errors.ts'
 import type { HubOptions } from './hub/settings.ts'
+import { checkCallOptions, invalidOption } from './option-checks.ts'
 
 /** How far loading has come. */
 export interface LoadProgress {
@@ -55,6 +56,7 @@ const notYet: ReadonlySet<string> = new Set(['hybrid', 'gpu', 'int8'])
 
 /** Throws PocketTtsError `invalid-option` or `unsupported`, naming the option. */
 export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly maxPositions: number } => {
+  checkCallOptions(options)
   for (const name of ['backend', 'precision', 'simd'] as const) {
     const value = options[name]
     if (value === undefined) continue
@@ -76,7 +78,7 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
   const { maxPositions = usualMaxPositions, threads = 1 } = options
   for (const [name, value] of Object.entries({ maxPositions, threads })) {
     if (Number.isSafeInteger(value) && value >= 1) continue
-    throw new PocketTtsError('invalid-option', `${name} is ${value}; it must be a whole number of at least 1`)
+    throw invalidOption(name, value, 'a whole number of at least 1')
   }
   return { ...options, maxPositions }
 }

@@ -14,6 +14,7 @@ import type { PartOptions } from './model/part.ts'
 import { partOptions, reportDownload } from './model/part-options.ts'
 import type { ResolvedModel } from './model/resolved-model.ts'
 import { type ModelSource, resolveModel } from './model/source.ts'
+import { checkCallOptions } from './option-checks.ts'
 import { CpuFrameSource } from './sources/cpu.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
@@ -73,7 +74,7 @@ export class PocketTts {
     this.flowLm = model.flowLm
     this.warnings = model.warnings
     this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
-    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub })
+    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })
     this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
     this.#maxPositions = maxPositions
     this.#jobs = new Jobs(() => model.kernels.dispose())
@@ -102,10 +103,16 @@ export class PocketTts {
    *   another model; both are named), `disposed`, and for files of the hub as `Hub.download` does; the signal's reason
    */
   async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
-    this.#jobs.check()
-    const { signal, onProgress } = options
-    signal?.throwIfAborted()
-    return this.#voices.load(source, { signal, onDownload: reportDownload(onProgress) })
+    checkCallOptions(options)
+    const job = this.#jobs.begin(options.signal)
+    try {
+      const onDownload = reportDownload(options.onProgress)
+      const voice = await this.#voices.load(source, { signal: job.signal, onDownload })
+      job.signal.throwIfAborted()
+      return voice
+    } finally {
+      job.end()
+    }
   }
 
   /**
@@ -117,6 +124,7 @@ export class PocketTts {
    *   `invalid-option`, `too-long`, `disposed`; the signal's reason
    */
   async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {
+    checkCallOptions(options)
     if (!this.canCloneVoices) throw refuseCloning(this)
     const job = this.#jobs.begin(options.signal)
     try {

@@ -188,6 +188,10 @@ describe('before anything is loaded', () => {
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],
     [{ maxPositions: 0 }, 'invalid-option', 'maxPositions is 0'],
     [{ threads: 1.5 }, 'invalid-option', 'threads is 1.5'],
+    [{ threads: Symbol('two') }, 'invalid-option', 'threads is of type symbol'],
+    [{ signal: {} }, 'invalid-option', 'signal is of type object; it must be an AbortSignal'],
+    [{ onProgress: 5 }, 'invalid-option', 'onProgress is 5; it must be a function'],
+    [null, 'invalid-option', 'options is null'],
   ] as const)('%o is refused', async (options, code, words) => {
     await refusal(PocketTts.load('nowhere', options as never), code, words)
   })
@@ -195,6 +199,12 @@ describe('before anything is loaded', () => {
   test('so is a source that is none', async () => {
     for (const source of [undefined, null, 3, {}, { model: new Uint8Array(3) }]) {
       await refusal(PocketTts.load(source as never), 'invalid-option', "'model' and 'tokenizer'")
+    }
+  })
+
+  test('and a place that holds a single file', async () => {
+    for (const place of ['data:text/yaml,a', 'data:text/yaml,a.yaml', 'blob:5']) {
+      await refusal(PocketTts.load(place), 'invalid-option', '{ model, tokenizer }')
     }
   })
 

@@ -1,8 +1,8 @@
 import { SafeTensors, writeSafeTensors } from '@pocket/safetensors'
-import { PocketTts, type Voice } from '@pocket/tts'
+import { type LoadVoiceOptions, PocketTts, type Voice } from '@pocket/tts'
 import { fixturePath, type Golden, readFixture, readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { describeLevels, fastest } from './support/levels.ts'
 import { rewrite, tinyFolder, tinyParts, tinyVoice } from './support/tiny.ts'
@@ -104,6 +104,27 @@ describe('voices', () => {
       await refusal(prompt([1, 4, 128], Number.NaN), 'invalid-voice', 'NaN')
     })
 
+    test('a prompt that would take long to hear and could not speak', async () => {
+      const shape = [1, 4097, 128]
+      const data = new Float32Array(4097 * 128)
+      const file = writeSafeTensors({ audio_prompt: { dtype: 'F32', shape, data } })
+      using hearing = vi.spyOn(tts.flowLm, 'promptRows')
+      await refusal(tts.loadVoice(file), 'invalid-voice', '4097 positions', '4096')
+      expect(hearing).not.toHaveBeenCalled()
+    })
+
+    test.skipIf(process.platform === 'win32')('a device, which may have no end', async () => {
+      await refusal(tts.loadVoice('/dev/zero'), 'not-found', 'no regular file')
+    })
+
+    test('options that are none', async () => {
+      const refuse = (options: unknown, words: string) =>
+        refusal(tts.loadVoice('voice-3', options as LoadVoiceOptions), 'invalid-option', words)
+      await refuse(null, 'options is null')
+      await refuse({ signal: 5 }, 'signal is 5')
+      await refuse({ onProgress: 'loud' }, 'onProgress is loud')
+    })
+
     test('a file whose name says the same model and whose hash another', async () => {
       const metadata = { 'pocket.model': 'tiny-2026-04', 'pocket.sha256': '0'.repeat(64) }
       const stale = rewrite(small, (_, tensor) => tensor, metadata)
@@ -125,6 +146,15 @@ describe('voices', () => {
         { numRuns: 300 },
       )
     })
+  })
+
+  test('that a model is still hearing when it is disposed of are refused, and freed after that', async () => {
+    const model = await PocketTts.load(tinyFolder, { simd: fastest })
+    const shape = [1, 40, 128]
+    const file = writeSafeTensors({ audio_prompt: { dtype: 'F32', shape, data: new Float32Array(40 * 128) } })
+    const voice = model.loadVoice(file)
+    model.dispose()
+    await refusal(voice, 'disposed')
   })
 
   test('are known by name, sorted, and read once', async () => {

@@ -1,8 +1,8 @@
-import { PocketTtsError } from '../errors.ts'
 import type { PocketConfig } from '../model/config.ts'
 import type { NoiseSource } from '../noise/noise-source.ts'
 import { referenceNoise } from '../noise/normal-noise.ts'
 import { scaledNoise } from '../noise/scaled-noise.ts'
+import { checkCallOptions, invalidOption } from '../option-checks.ts'
 import { DEFAULT_MAX_TOKENS } from '../text/split-sentences.ts'
 import { requireTextProfile, type TextFlags, type TextProfile } from '../text/text-flags.ts'
 import type { Voice } from '../voices/voice.ts'
@@ -59,17 +59,14 @@ const mostLsdSteps = 1000
 
 /** Throws PocketTtsError `invalid-option`, naming the option, what was found and what is allowed. */
 export const checkGenerateOptions = (options: GenerateOptions, config: PocketConfig): Settings => {
-  if (typeof options !== 'object' || options === null) throw invalid('options', options, 'an object')
-  const { textProfile, voice, noise, signal, onProgress, onWarning } = options
+  checkCallOptions(options)
+  const { textProfile, voice, noise, onProgress, onWarning } = options
   requireTextProfile(textProfile)
   const isVoice =
     voice === undefined || typeof voice === 'string' || (typeof voice === 'object' && voice !== null)
-  if (!isVoice) throw invalid('voice', voice, 'a name, a path, a URL or a Voice')
-  if (noise !== undefined && typeof noise?.next !== 'function') throw invalid('noise', noise, 'a NoiseSource')
-  if (signal !== undefined && typeof signal?.aborted !== 'boolean')
-    throw invalid('signal', signal, 'an AbortSignal')
-  checkCallback('onProgress', onProgress)
-  checkCallback('onWarning', onWarning)
+  if (!isVoice) throw invalidOption('voice', voice, 'a name, a path, a URL or a Voice')
+  if (noise !== undefined && typeof noise?.next !== 'function')
+    throw invalidOption('noise', noise, 'a NoiseSource')
   const {
     temperature = config.defaultTemperature,
     noiseClamp,
@@ -82,7 +79,7 @@ export const checkGenerateOptions = (options: GenerateOptions, config: PocketCon
   if (framesAfterEos !== undefined) checkInteger('framesAfterEos', framesAfterEos, 0)
   checkInteger('maxTokensPerChunk', maxTokensPerChunk, 0)
   if (typeof eosThreshold !== 'number' || Number.isNaN(eosThreshold)) {
-    throw invalid('eosThreshold', eosThreshold, 'a number')
+    throw invalidOption('eosThreshold', eosThreshold, 'a number')
   }
   return {
     noise: scaledNoise(noise ?? referenceNoise(options.seed), temperature, noiseClamp),
@@ -99,15 +96,5 @@ export const checkGenerateOptions = (options: GenerateOptions, config: PocketCon
 const checkInteger = (name: string, value: unknown, least: number, most = Number.POSITIVE_INFINITY): void => {
   if (Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most) return
   const range = most === Number.POSITIVE_INFINITY ? `of at least ${least}` : `from ${least} to ${most}`
-  throw invalid(name, value, `a whole number ${range}`)
-}
-
-const checkCallback = (name: string, value: unknown): void => {
-  if (value !== undefined && typeof value !== 'function') throw invalid(name, value, 'a function')
-}
-
-const invalid = (name: string, value: unknown, expected: string): PocketTtsError => {
-  const isPlain = value === null || typeof value === 'number' || typeof value === 'string'
-  const found = isPlain ? String(value) : `of type ${typeof value}`
-  return new PocketTtsError('invalid-option', `${name} is ${found}; it must be ${expected}`)
+  throw invalidOption(name, value, `a whole number ${range}`)
 }

@@ -1,4 +1,5 @@
 import { PocketTtsError } from '../errors.ts'
+import { invalidOption } from '../option-checks.ts'
 import type { NoiseSource } from './noise-source.ts'
 
 /** Below this share of √temperature nearly every value would be drawn again. */
@@ -18,20 +19,18 @@ const MOST_REFUSED_IN_A_ROW = 100_000
  * source gives rows of another length, NaN or infinite values, or nothing within the clamp
  */
 export const scaledNoise = (source: NoiseSource, temperature: number, clamp?: number): NoiseSource => {
-  if (!(temperature >= 0 && temperature < Number.POSITIVE_INFINITY)) {
-    throw new PocketTtsError(
-      'invalid-option',
-      `temperature is ${temperature}; it must be 0 or more and finite`,
-    )
+  if (typeof temperature !== 'number' || !(temperature >= 0 && temperature < Number.POSITIVE_INFINITY)) {
+    throw invalidOption('temperature', temperature, 'a finite number of at least 0')
   }
   const scale = Math.fround(Math.sqrt(temperature))
   const scaled = { next: (length: number) => scaledRow(source, length, scale) }
   if (clamp === undefined) return scaled
   const smallest = scale * SMALLEST_CLAMP
-  if (!(clamp > 0 && clamp >= smallest)) {
-    throw new PocketTtsError(
-      'invalid-option',
-      `noiseClamp is ${clamp}; it must be above 0 and at least ${smallest} (√temperature / 1000)`,
+  if (typeof clamp !== 'number' || !(clamp > 0 && clamp >= smallest)) {
+    throw invalidOption(
+      'noiseClamp',
+      clamp,
+      `a number above 0 and at least ${smallest} (√temperature / 1000)`,
     )
   }
   return { next: (length) => clampedRow(scaled, length, clamp) }

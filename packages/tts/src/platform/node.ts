@@ -32,8 +32,10 @@ const readWhole = async (url: URL, options: ReadOptions = {}): Promise<Uint8Arra
   const { signal, onBytes, maxBytes = Number.POSITIVE_INFINITY } = options
   const path = toPath(url)
   try {
-    const { size } = await stat(path)
-    if (size > maxBytes) throw tooLarge(path, maxBytes)
+    const found = await stat(path)
+    // Devices and pipes say no size, and may have no end. Folders refuse to be read by themselves.
+    if (!found.isFile() && !found.isDirectory()) throw new Error('it is no regular file')
+    if (found.size > maxBytes) throw tooLarge(path, maxBytes)
     const file = await readFile(path, signal ? { signal } : {})
     onBytes?.(file.length, file.length)
     // Node hands small files out of a shared pool; a reader of theirs may want a buffer of its own.

@@ -3,14 +3,17 @@ import { PocketTtsError } from '../errors.ts'
 import type { DownloadProgress } from '../hub/progress.ts'
 import { SharedTasks } from '../hub/shared-tasks.ts'
 import { describePart, type FilePart, isUrl, locate, type PartOptions, readPart } from '../model/part.ts'
+import { replaceLoneSurrogates } from '../text/python-string.ts'
 import { hear } from './hear.ts'
 import { readVoice } from './read-voice.ts'
-import type { Voice, VoiceModel } from './voice.ts'
+import { invalidVoice, type Voice, type VoiceModel } from './voice.ts'
 
 export interface VoiceSources extends Pick<PartOptions, 'hub'> {
   readonly voices: ReadonlyMap<string, FilePart>
   /** Folders on a server, which cannot be listed but may hold a voice that is asked for. */
   readonly voiceFolders: readonly URL[]
+  /** More than these could not speak; hearing a prompt of them would only take long. */
+  readonly maxPositions: number
 }
 
 /** What a caller hears of the reading, and how it stops it. */
@@ -74,7 +77,11 @@ export class VoiceLibrary {
     let offline: PocketTtsError | undefined
     for (const folder of this.#sources.voiceFolders) {
       try {
-        return await this.#read(new URL(`${encodeURIComponent(name)}.safetensors`, folder), reading, name)
+        return await this.#read(
+          new URL(`${encodeURIComponent(replaceLoneSurrogates(name))}.safetensors`, folder),
+          reading,
+          name,
+        )
       } catch (error) {
         if (!(error instanceof PocketTtsError)) throw error
         if (error.code === 'offline') offline ??= error
@@ -105,6 +112,10 @@ export class VoiceLibrary {
 
   async #parse(bytes: Uint8Array, label: string, name?: string): Promise<Voice> {
     const file = readVoice(bytes, this.#model, label)
+    const { maxPositions } = this.#sources
+    if (file.kind === 'prompt' && file.count > maxPositions) {
+      throw invalidVoice(label, `it holds ${file.count} positions, and there are ${maxPositions}`)
+    }
     const kv = file.kind === 'cache' ? file.kv : await hear(this.#flowLm, file.rows, file.count)
     return {
       kv,

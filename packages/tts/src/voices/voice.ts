@@ -34,8 +34,8 @@ export const invalidVoice = (label: string, problem: string, cause?: unknown): P
  * Throws PocketTtsError `invalid-voice`, naming both models where names are known.
  */
 export const checkVoice = (voice: Voice, model: VoiceModel): void => {
-  const label = voice.name === undefined ? 'given' : `'${voice.name}'`
-  if (!isSnapshot(voice.kv)) {
+  const label = voice?.name === undefined ? 'given' : `'${voice.name}'`
+  if (!isSnapshot(voice?.kv)) {
     throw invalidVoice(
       label,
       "it has no 'kv' with layers of Float32Arrays; make one with loadVoice or cloneVoice",

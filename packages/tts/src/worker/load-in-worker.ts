@@ -27,8 +27,8 @@ export const loadInWorker = async (
   source: WorkerModelSource,
   options: WorkerOptions = {},
 ): Promise<SpeechEngine> => {
-  const { framesAhead = usualFramesAhead, signal, onProgress, ...data } = options
   checkLoadOptions(options)
+  const { framesAhead = usualFramesAhead, signal, onProgress, ...data } = options
   checkFramesAhead(framesAhead)
   signal?.throwIfAborted()
   const parcel = new Parcel()

@@ -3,6 +3,7 @@ import { checkGenerateOptions, type GenerateOptions } from '../generate/options.
 import type { AudioFrame, Utterance, Warning } from '../generate/utterance.ts'
 import type { LoadVoiceOptions } from '../load-options.ts'
 import type { PocketConfig } from '../model/config.ts'
+import { checkCallOptions } from '../option-checks.ts'
 import type { CloneOptions } from '../voices/clone-voice.ts'
 import type { Voice } from '../voices/voice.ts'
 import { writeVoice } from '../voices/write-voice.ts'
@@ -44,6 +45,7 @@ export class WorkerEngine implements SpeechEngine {
   }
 
   async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
+    checkCallOptions(options)
     const { signal, onProgress } = options
     const parcel = new Parcel()
     const packed = packVoiceSource(source, this.#facts.voices, parcel)
@@ -53,6 +55,7 @@ export class WorkerEngine implements SpeechEngine {
   }
 
   async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {
+    checkCallOptions(options)
     const { signal, ...data } = options
     const parcel = new Parcel()
     const request = { command: 'clone-voice', audio: parcel.copy(audio), options: data } as const
