@@ -1,5 +1,6 @@
 import { lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { useFolder } from './folder.ts'
@@ -100,5 +101,17 @@ describe('pocket generate', () => {
     expect(parseWav(folder.read('real/speech.wav')).magic[0]).toBe('RIFF')
     expect((await generate('Hello.', '-o', '/dev/null')).code).toBe(0)
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
+  })
+
+  it.skipIf(process.platform !== 'linux')('says so when a device is full, without a stack', async () => {
+    const { code, stderr } = await generate('Hello.', '-o', '/dev/full')
+    expect(code).toBe(1)
+    expect(stderr).toMatch(/^pocket: .*no space left on device.*\n$/)
+  })
+
+  it('into a file whose name is as long as names can be', async () => {
+    const name = `${'a'.repeat(251)}.wav`
+    expect((await generate('Hello.', '-o', name)).code).toBe(0)
+    expect(folder.files()).toEqual([name])
   })
 })

@@ -34,6 +34,7 @@ describe('wrong input: exit code 2, one message, nothing written', () => {
     ['an unknown level', ['Hi.', '--simd', 'avx'], /Allowed choices are auto, relaxed, simd, scalar/],
     ['an unknown option', ['Hi.', '--loud'], /unknown option '--loud'/],
     ['a folder as output', ['Hi.', '-o', '.'], /is a folder; name a file in it/],
+    ['a folder to be as output', ['Hi.', '-o', 'new/'], /is the name of a folder; name a file in it/],
     ['an output in a folder that is not there', ['Hi.', '-o', 'gone/x.wav'], /there is no folder .*gone/],
     ['no output', ['Hi.', '-o', ''], /output path is empty/],
   ])('%s', async (_title, args, message) => {

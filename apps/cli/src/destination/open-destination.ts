@@ -1,6 +1,7 @@
+import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { dirname, resolve, sep } from 'node:path'
 import { InputError } from '../errors.ts'
 import type { Io, Output } from '../io.ts'
 import { type BytesDestination, bytesFile, bytesStream } from './bytes-destination.ts'
@@ -40,6 +41,9 @@ const openTarget = async <T>(path: string, { stdout }: Pick<Io, 'stdout'>, kind:
     throw new InputError(`standard output is a terminal; ${kind.instead}`)
   }
   if (path === '') throw new InputError('the output path is empty; give a file name')
+  if (path.endsWith('/') || path.endsWith(sep)) {
+    throw new InputError(`${path} is the name of a folder; name a file in it`)
+  }
   // A link stays a link: what it leads to is written.
   const target = await realpath(path).catch(() => resolve(path))
   const present = await stat(target).catch(() => undefined)
@@ -47,10 +51,17 @@ const openTarget = async <T>(path: string, { stdout }: Pick<Io, 'stdout'>, kind:
   try {
     if (!present || present.isFile()) return await kind.file(target, path)
     // /dev/null must not be replaced by a file.
-    return kind.stream(createWriteStream(target), path)
+    return kind.stream(await openStream(target), path)
   } catch (cause) {
     throw new InputError(`${path} cannot be written: ${reason(cause, target)}`, { cause })
   }
+}
+
+const openStream = async (target: string): Promise<Output> => {
+  const stream = createWriteStream(target)
+  await once(stream, 'open')
+  // A failed write is reported to the writer; without a listener it would also end the process with a stack.
+  return stream.on('error', () => {})
 }
 
 const reason = (cause: unknown, target: string): string => {

@@ -1,6 +1,6 @@
+import { randomUUID } from 'node:crypto'
 import { type FileHandle, open, rename, rm } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
-import process from 'node:process'
+import { dirname, join } from 'node:path'
 
 /**
  * A file that takes the place of another, or of none, when it is whole. Until then it lies beside it under another
@@ -16,8 +16,9 @@ export interface Replacement {
 
 /** Rejects, with the system's error, where the folder cannot be written to. */
 export const openReplacement = async (path: string): Promise<Replacement> => {
-  const temporary = join(dirname(path), `.${basename(path)}.${process.pid}.part`)
-  const file = await open(temporary, 'w')
+  // Containers that share a folder share process ids too, and a name may be as long as names can be.
+  const temporary = join(dirname(path), `.pocket-${randomUUID()}.part`)
+  const file = await open(temporary, 'wx')
   let isDone = false
   return {
     file,
