@@ -5,6 +5,7 @@ import { ApiError, badRequest } from '../http/api-error.ts'
 import { limitBody } from '../http/body-size.ts'
 import type { Environment } from '../http/environment.ts'
 import { speechLog } from '../http/speech-log.ts'
+import { isLost } from '../speech/speech-service.ts'
 import type { RouteContext } from './context.ts'
 import { audioBody, errorResponses, text } from './schemas.ts'
 import { requireVoice, streamHeaders } from './speech.ts'
@@ -86,11 +87,11 @@ const fetched = (url: string, allowed: readonly string[], engine: SpeechEngine) 
       'voice_url',
     )
   }
-  return async (): Promise<Voice> => {
+  return async (signal: AbortSignal): Promise<Voice> => {
     try {
-      return await engine.loadVoice(href)
+      return await engine.loadVoice(href, { signal })
     } catch (error) {
-      if (!(error instanceof PocketTtsError)) throw error
+      if (!(error instanceof PocketTtsError) || isLost(error)) throw error
       throw badRequest(`the voice cannot be loaded: ${error.code}`, 'invalid_voice', 'voice_url')
     }
   }

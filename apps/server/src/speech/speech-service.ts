@@ -92,5 +92,6 @@ export class SpeechService {
   }
 }
 
-const isLost = (error: unknown): boolean =>
+/** Whether the error says that the engine has died. */
+export const isLost = (error: unknown): boolean =>
   error instanceof PocketTtsError && (error.code === 'worker-failed' || error.code === 'disposed')

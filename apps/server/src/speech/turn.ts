@@ -61,8 +61,9 @@ export class Turn {
         this.#end('spoken')
         controller.close()
       } else if (this.#caller.aborted) {
-        // Nobody is there to be told: whoever serves the stream will cancel it.
-        await never
+        // Nobody is there to be told: whoever serves the stream will cancel it. A promise of its own, which goes when the
+        // stream does: one for all would keep every stream that ever waited for it.
+        await new Promise<never>(() => {})
       } else {
         // Speech that was cut off must not look as if it were whole. The original error may quote the text, and whoever
         // serves the stream may print it.
@@ -100,5 +101,3 @@ export class Turn {
     })
   }
 }
-
-const never = new Promise<void>(() => {})
