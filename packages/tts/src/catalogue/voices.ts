@@ -40,8 +40,7 @@ export const predefinedVoices = {
 
 export type PredefinedVoice = keyof typeof predefinedVoices
 
-const isPredefinedVoice = (name: string): name is PredefinedVoice =>
-  Object.hasOwn(predefinedVoices, name)
+const isPredefinedVoice = (name: string): name is PredefinedVoice => Object.hasOwn(predefinedVoices, name)
 
 /**
  * The voice file of a predefined voice for one checkpoint, as `hf://owner/repo/path@revision`.
