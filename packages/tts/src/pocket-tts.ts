@@ -99,8 +99,9 @@ export class PocketTts {
    * A voice by name (read once, then kept), else the voice file at a path or URL, or the bytes of one. Voice files of
    * all three generations are read; positions beyond those in use are ignored.
    *
-   * @throws PocketTtsError `unknown-voice` (lists the known ones), `not-found`, `invalid-voice` (damaged, or made with
-   *   another model; both are named), `disposed`, and for files of the hub as `Hub.download` does; the signal's reason
+   * @throws PocketTtsError `unknown-voice` (lists the known ones), `not-found`, `invalid-voice` (damaged, made with
+   *   another model; both are named; or a prompt of more than `maxPositions`), `invalid-option`, `disposed`, and for
+   *   files of the hub as `Hub.download` does; the signal's reason
    */
   async loadVoice(source: string | URL | Uint8Array, options: LoadVoiceOptions = {}): Promise<Voice> {
     checkCallOptions(options)

@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises'
 import { mini } from '@pocket/mini'
 import {
   type GenerateOptions,
+  type LoadOptions,
+  type LoadVoiceOptions,
   loadInWorker,
   type NoiseSource,
   PocketTts,
@@ -214,7 +216,12 @@ describe('errors', () => {
     await expectSameError((engine) => engine.cloneVoice('me' as unknown as Float32Array))
     await expectSameError((engine) => engine.loadVoice(7 as unknown as string))
     await expectSameError((engine) => engine.loadVoice('slt', { signal: AbortSignal.abort(new Error('no')) }))
-    await expectSameError((engine) => collect(engine.stream(piecesOf('Hello. ', 7 as unknown as string))))
+    for (const piece of [7, undefined, () => {}]) {
+      await expectSameError((engine) =>
+        collect(engine.stream(piecesOf('Hello. ', piece as unknown as string))),
+      )
+    }
+    await expectSameError((engine) => engine.loadVoice('slt', null as unknown as LoadVoiceOptions))
     const voice = await here.loadVoice('rms')
     const layers = voice.kv.layers.slice(1)
     await expectSameError((engine) => engine.generate('Yes.', { voice: { kv: { ...voice.kv, layers } } }))
@@ -226,6 +233,8 @@ describe('errors', () => {
       await refusal(load({ ...mini, model: new Uint8Array(64) }), 'invalid-model')
       await refusal(load(mini, { threads: 0 }), 'invalid-option', 'threads')
       await refusal(load(5 as unknown as string), 'invalid-option', 'source')
+      await refusal(load(null as unknown as string), 'invalid-option', 'source')
+      await refusal(load(mini, null as unknown as LoadOptions), 'invalid-option', 'options is null')
     }
     await refusal(loadInWorker(mini, { framesAhead: 0 }), 'invalid-option', 'framesAhead')
   })
@@ -233,8 +242,6 @@ describe('errors', () => {
   test('name what no message can hold', async () => {
     const junk = { junk: () => {} } as GenerateOptions
     await refusal(there.generate('Yes.', junk), 'invalid-option', 'cannot go to the worker')
-    const pieces = piecesOf('Hello. ', (() => {}) as unknown as string)
-    await refusal(collect(there.stream(pieces)), 'invalid-option', 'cannot go to the worker')
     await expectSame((engine) => engine.generate('Yes.'))
   })
 })

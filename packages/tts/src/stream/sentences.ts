@@ -41,7 +41,8 @@ export async function* sentencesOf(
   }
 }
 
-const checkPiece = (piece: unknown): string => {
+/** Throws PocketTtsError `invalid-option` for a piece of text that is none. */
+export const checkPiece = (piece: unknown): string => {
   if (typeof piece === 'string') return piece
   throw new PocketTtsError(
     'invalid-option',

@@ -23,7 +23,8 @@ export interface PackedParts extends Pick<ModelParts, 'defaultVoice' | 'name'> {
 export type PackedSource = string | PackedUrl | PackedParts
 
 export const unpackSource = (source: PackedSource): ModelSource => {
-  if (typeof source === 'string') return source
+  // What is no source goes through, to be refused as on the calling thread.
+  if (typeof source !== 'object' || source === null) return source
   if (isPackedUrl(source)) return unpackUrl(source)
   const { model, tokenizer, config, voices, ...rest } = source
   return {

@@ -1,6 +1,7 @@
 import type { AudioFrame, GenerateProgress, Warning } from '../generate/utterance.ts'
 import type { LoadProgress } from '../load-options.ts'
 import type { NoiseSource } from '../noise/noise-source.ts'
+import { checkPiece } from '../stream/sentences.ts'
 import { unpackError } from './pack-error.ts'
 import type { Command, Report } from './protocol.ts'
 import { fillRow } from './shared-row.ts'
@@ -111,14 +112,25 @@ export class RemoteCall<Result> {
   async #sendText(): Promise<void> {
     const { id } = this
     try {
-      this.#text ??= this.#hooks.text?.[Symbol.asyncIterator]()
-      const next = await this.#text?.next()
-      if (next?.done) this.#text = undefined
-      this.#owner.send({ id, command: 'text', piece: next?.done ? undefined : next?.value })
+      this.#owner.send({ id, command: 'text', piece: await this.#nextPiece() })
     } catch (error) {
-      this.#text = undefined
       this.#callersError = error
       this.#owner.send({ id, command: 'text-failed' })
+    }
+  }
+
+  /** Undefined at the end of the text. */
+  async #nextPiece(): Promise<string | undefined> {
+    let isOver = true
+    try {
+      this.#text ??= this.#hooks.text?.[Symbol.asyncIterator]()
+      const next = await this.#text?.next()
+      if (!next || next.done) return undefined
+      isOver = false
+      return checkPiece(next.value)
+    } finally {
+      // Nobody leaves an iterator that has ended, or failed, by itself.
+      if (isOver) this.#text = undefined
     }
   }
 
