@@ -45,10 +45,19 @@ const options = () => ({
 const describe = (samples: number, sampleRate: number): string =>
   `${(samples / sampleRate).toFixed(1)} seconds of speech`
 
+/** One that could not be opened is not kept: the next attempt may find the network, or a loudspeaker. */
+const openPlayer = (sampleRate: number): Promise<Player> => {
+  const opening = Player.open(sampleRate, settings.prefill)
+  opening.catch(() => {
+    player = undefined
+  })
+  return opening
+}
+
 const say = async (signal: AbortSignal) => {
   const tts = await engine
   // Opened here, while the user acts: browsers let no page begin to sound by itself.
-  player ??= Player.open(tts.sampleRate, settings.prefill)
+  player ??= openPlayer(tts.sampleRate)
   const current = new Recording(tts.sampleRate)
   recording = current
   waveform.clear()
