@@ -14,6 +14,7 @@ const magics: readonly (readonly [start: string, description: string])[] = [
     'a zip archive, as torch.save writes .pt, .pth and .bin files: convert it to safetensors',
   ],
   ['GGUF', 'a GGUF file: this package reads safetensors only'],
+  ['RIFF', 'a RIFF file, such as WAV sound: this package reads safetensors only'],
   ['\u0089HDF', 'an HDF5 file: this package reads safetensors only'],
   ['\u0093NUMPY', 'a NumPy array file: this package reads safetensors only'],
   ['\u001f\u008b\u0008', 'gzip data: unpack it first'],

@@ -158,6 +158,7 @@ describe('what is no safetensors file', () => {
     ['a zip archive', text('PK\u0003\u0004\u0000\u0000archive/data.pkl'), 'a zip archive'],
     ['a pickle', Uint8Array.of(0x80, 2, 0x8a, 0x0a, 0x6c, 0xfc, 0x9c, 0x46, 0xf9, 0x20), 'a Python pickle'],
     ['GGUF', text('GGUF\u0003\u0000\u0000\u0000'), 'a GGUF file'],
+    ['WAV', text('RIFF\u0024\u0000\u0000\u0000WAVEfmt '), 'a RIFF file'],
     ['gzip', Uint8Array.of(0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3), 'gzip data'],
     ['a NumPy array', Uint8Array.of(0x93, ...text('NUMPY\u0001\u0000v\u0000')), 'a NumPy array'],
   ])('%s', async (_, bytes, message) => {

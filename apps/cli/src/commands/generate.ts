@@ -34,7 +34,7 @@ export const generateCommand = (io: Io): Command =>
       "a voice's name (see pocket voices), the path of a voice file, or a WAV file to clone (24 kHz, mono, 16 bits)",
     )
     .option('-o, --output-path <file>', 'where the WAV file goes; - is standard output', './tts_output.wav')
-    .option('--seed <number>', 'the same seed gives the same speech', parseSeed)
+    .option('--seed <number>', 'the same seed gives the same speech; default: always the same one', parseSeed)
     .option('--temperature <number>', 'more is livelier and less sure', parseNumber)
     .option('--lsd-decode-steps <count>', 'flow steps per frame: more is slower and finer', parseNumber)
     .option('--noise-clamp <number>', 'draw noise beyond this again', parseNumber)

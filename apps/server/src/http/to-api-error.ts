@@ -52,10 +52,13 @@ const engineError = ({ code, message }: PocketTtsError): ApiError => {
 /** Thrown by Hono for bodies that cannot be parsed. */
 const httpError = ({ status, message }: HTTPException): ApiError => {
   if (status === 415) {
-    return new ApiError('the Content-Type is not one that this endpoint reads; see /openapi.json', {
-      status,
-      code: 'unsupported_media_type',
-    })
+    return new ApiError(
+      'the Content-Type is not one that this endpoint reads: JSON endpoints take application/json, /tts takes multipart/form-data; see /openapi.json',
+      {
+        status,
+        code: 'unsupported_media_type',
+      },
+    )
   }
   return new ApiError(message || 'the request cannot be read', {
     status: status === 413 || status === 403 ? status : 400,
