@@ -1,3 +1,5 @@
+import { nextTurn } from '@pocket/nn'
+
 /** Work may keep the event loop waiting for this long: a screen's frame, and well below one of audio. */
 const longestStretchMs = 16
 
@@ -8,7 +10,7 @@ export class EventLoopTurns {
   /** Waits one turn of the event loop, if the last was long ago. */
   async take(): Promise<void> {
     if (performance.now() - this.#since < longestStretchMs) return
-    await new Promise((resolve) => setTimeout(resolve))
+    await nextTurn()
     this.#since = performance.now()
   }
 }

@@ -1,4 +1,5 @@
 export { openHub } from '#hub'
+export { decodeAudio } from './audio/decode-audio.ts'
 export { decodeWav } from './audio/decode-wav.ts'
 export { encodeWav, pcm16, wavHeader } from './audio/wav.ts'
 export { WavDecoder } from './audio/wav-decoder.ts'

@@ -1,4 +1,4 @@
-import { decodeWav, encodeWav, PocketTtsError, WavDecoder } from '@pocket/tts'
+import { decodeAudio, decodeWav, encodeWav, PocketTtsError, WavDecoder } from '@pocket/tts'
 import { readFixture, readGoldens, readJson } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -25,6 +25,12 @@ const patched = (...changes: [offset: number, bits: 16 | 32, value: number][]): 
 }
 
 const bytesOf = (text: string): Uint8Array => Uint8Array.from(text, (character) => character.charCodeAt(0))
+
+it('decodes audio of any supported kind as a promise, and refuses the others by name', async () => {
+  const file = encodeWav(Float32Array.of(0, 0.5, -0.5))
+  expect(await decodeAudio(file)).toEqual(decodeWav(file))
+  await expect(decodeAudio(bytesOf('fLaC and so on, a sound file'))).rejects.toEqual(invalidAudio)
+})
 
 describe('the golden files', () => {
   it.each(cases.filter(({ must }) => must === 'load'))('$file loads', ({ file }) => {

@@ -1,5 +1,5 @@
+import { nextTurn } from '@pocket/nn'
 import type { Voice } from '../voices/voice.ts'
-import { nextTurn } from './event-loop.ts'
 import type { FrameSource } from './frame-source.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'

@@ -1,5 +1,5 @@
 import type { WeightReader } from '@pocket/nn'
-import { nextTurn } from '../generate/event-loop.ts'
+import { nextTurn } from '@pocket/nn'
 
 /** Reading holds the event loop no longer than this: a frame of a screen. */
 const longestStretchMs = 16

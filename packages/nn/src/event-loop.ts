@@ -5,7 +5,7 @@
 export const nextTurn = (): Promise<void> =>
   typeof setImmediate === 'function' ? new Promise((resolve) => setImmediate(resolve)) : nextMessage()
 
-/** Timers of browsers wait at least 4 ms when nested; messages do not. */
+/** Timers of browsers wait at least 4 ms when nested, and a second in hidden pages; messages do not. */
 const nextMessage = (): Promise<void> =>
   new Promise((resolve) => {
     const { port1, port2 } = new MessageChannel()
