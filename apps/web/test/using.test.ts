@@ -3,7 +3,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { launchChromium, requireChromium } from './support/chromium.ts'
 import { type OpenPage, openPage, untilReady, untilStatus } from './support/open-page.ts'
 import { type PageServer, servePage } from './support/page-server.ts'
-import { takeTapped, tapPath, tapScript } from './support/tap.ts'
+import { forgetTapped, takeTapped, tapPath, tapScript } from './support/tap.ts'
 
 const longText = 'This takes a while to say. '.repeat(20)
 
@@ -59,7 +59,7 @@ describe('stopping', () => {
 
   it('fades, and does not cut', async () => {
     await beginToSpeak(longText)
-    await takeTapped(page)
+    await forgetTapped(page)
     await page.click('#stop')
     await untilStatus(page, /^Stopped\.$/)
     const heard = await takeTapped(page)

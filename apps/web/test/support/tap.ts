@@ -36,11 +36,20 @@ export const installTap = (page: Page): Promise<unknown> =>
     } as typeof AudioNode.prototype.connect
   })
 
-/** What was heard since the last call, silence before and after left out. */
+/** Forgets what was heard so far. */
+export const forgetTapped = (page: Page): Promise<void> =>
+  page.evaluate(() => {
+    globalThis.tapped = []
+  })
+
+/** What was heard since the last call, up to the silence after it; silence before and after left out. */
 export const takeTapped = async (page: Page): Promise<Float32Array> => {
   const base64 = await page.evaluate(async () => {
-    // Blocks that were on their way when the page said that it had finished.
-    await new Promise((resolve) => setTimeout(resolve, 100))
+    // Blocks may be on their way when the page says that it has finished, for long on a busy machine: silence is last.
+    for (let waited = 0; waited < 3000; waited += 50) {
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      if (waited >= 50 && globalThis.tapped.at(-1)?.every((sample) => sample === 0)) break
+    }
     const bytes = new Uint8Array(await new Blob(globalThis.tapped as BlobPart[]).arrayBuffer())
     globalThis.tapped = []
     return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
