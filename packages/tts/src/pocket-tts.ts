@@ -18,6 +18,7 @@ import { checkCallOptions } from './option-checks.ts'
 import { CpuFrameSource } from './sources/cpu.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
+import { isTextStream } from './stream/text-stream.ts'
 import { type CloneOptions, cloneVoice, refuseCloning } from './voices/clone-voice.ts'
 import { checkVoice, type Voice, type VoiceModel } from './voices/voice.ts'
 import { VoiceLibrary } from './voices/voice-library.ts'
@@ -262,9 +263,6 @@ async function* planSentences(
 ): AsyncGenerator<PlannedChunk, void, void> {
   for await (const sentence of sentencesOf(text, signal)) yield* planText(sentence.text, plan, sentence.start)
 }
-
-const isTextStream = (text: unknown): text is AsyncIterable<string> =>
-  typeof text === 'object' && text !== null && Symbol.asyncIterator in text
 
 const requireText = (text: unknown): string => {
   if (typeof text === 'string') return text

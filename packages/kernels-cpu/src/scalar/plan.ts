@@ -7,7 +7,7 @@ import {
   type Recording,
   type Tensor,
 } from '@pocket/nn'
-import { checkCapacity, checkInputLength, linearCaches, unknownName } from '../plan-checks.ts'
+import { checkCapacity, inputFor, linearCaches, readableNames, readableTensor } from '../plan-checks.ts'
 import { type MatrixView, matrixView } from './matrix-view.ts'
 import { runOperation } from './operations.ts'
 
@@ -15,28 +15,23 @@ export class ScalarPlan implements Plan {
   readonly #recording: Recording
   readonly #view: (tensor: Tensor) => MatrixView
   readonly #caches: ReturnType<typeof linearCaches>
-  readonly #readable: ReadonlyMap<string, Tensor>
   #disposed = false
 
   constructor(recording: Recording) {
     this.#recording = recording
     this.#caches = linearCaches(recording)
-    this.#readable = new Map([...recording.inputs, ...recording.taps])
     const layout = layOut(recording)
     const memory = new Float32Array(layout.length)
     this.#view = (tensor) => matrixView(memory, layout, tensor)
   }
 
   get taps(): readonly string[] {
-    return [...this.#readable.keys()]
+    return readableNames(this.#recording)
   }
 
   write(name: string, values: Float32Array): void {
     this.#checkAlive()
-    const { label, inputs } = this.#recording
-    const input = inputs.get(name)
-    if (!input) throw unknownName(label, 'input', name, inputs.keys())
-    checkInputLength(label, name, values.length, input.rows * input.columns)
+    const input = inputFor(this.#recording, name, values)
     const { data, offset } = this.#view(input)
     data.set(values, offset)
   }
@@ -49,8 +44,7 @@ export class ScalarPlan implements Plan {
 
   async read(name: string): Promise<NdArray<Float32Array>> {
     this.#checkAlive()
-    const tensor = this.#readable.get(name)
-    if (!tensor) throw unknownName(this.#recording.label, 'tap', name, this.#readable.keys())
+    const tensor = readableTensor(this.#recording, name)
     const { data, offset, rows, columns } = this.#view(tensor)
     return ndArray(data.slice(offset, offset + rows * columns), [rows, columns])
   }

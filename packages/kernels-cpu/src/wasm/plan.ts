@@ -8,7 +8,7 @@ import {
   type Recording,
   type Tensor,
 } from '@pocket/nn'
-import { checkCapacity, checkInputLength, linearCaches, unknownName } from '../plan-checks.ts'
+import { checkCapacity, inputFor, linearCaches, readableNames, readableTensor } from '../plan-checks.ts'
 import type { Step } from './binding.ts'
 import { compile, scratchLength } from './compile.ts'
 import { descriptorBytes } from './descriptors.ts'
@@ -20,7 +20,6 @@ export class WasmPlan implements Plan {
   readonly #runtime: Runtime
   readonly #recording: Recording
   readonly #caches: ReturnType<typeof linearCaches>
-  readonly #readable: ReadonlyMap<string, Tensor>
   readonly #states: readonly State[]
   readonly #first: (tensor: Tensor) => number
   readonly #steps: readonly Step[]
@@ -28,11 +27,10 @@ export class WasmPlan implements Plan {
   #disposed = false
 
   constructor(runtime: Runtime, recording: Recording) {
-    const { label, operations, inputs, taps } = recording
+    const { label, operations } = recording
     this.#runtime = runtime
     this.#recording = recording
     this.#caches = linearCaches(recording)
-    this.#readable = new Map([...inputs, ...taps])
     const layout = layOut(recording, scratchLength)
     const floats = layout.length + (operations.length * descriptorBytes) / 4
     const address = runtime.allocateFloats(floats, `plan ${label}`)
@@ -51,15 +49,12 @@ export class WasmPlan implements Plan {
   }
 
   get taps(): readonly string[] {
-    return [...this.#readable.keys()]
+    return readableNames(this.#recording)
   }
 
   write(name: string, values: Float32Array): void {
     this.#checkAlive()
-    const { label, inputs } = this.#recording
-    const input = inputs.get(name)
-    if (!input) throw unknownName(label, 'input', name, inputs.keys())
-    checkInputLength(label, name, values.length, input.rows * input.columns)
+    const input = inputFor(this.#recording, name, values)
     this.#runtime.floats.set(values, this.#first(input))
   }
 
@@ -73,8 +68,7 @@ export class WasmPlan implements Plan {
 
   async read(name: string): Promise<NdArray<Float32Array>> {
     this.#checkAlive()
-    const tensor = this.#readable.get(name)
-    if (!tensor) throw unknownName(this.#recording.label, 'tap', name, this.#readable.keys())
+    const tensor = readableTensor(this.#recording, name)
     const { rows, columns } = tensor
     const first = this.#first(tensor)
     return ndArray(this.#runtime.floats.slice(first, first + rows * columns), [rows, columns])

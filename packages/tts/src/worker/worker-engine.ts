@@ -4,6 +4,7 @@ import type { AudioFrame, Utterance, Warning } from '../generate/utterance.ts'
 import type { LoadVoiceOptions } from '../load-options.ts'
 import type { PocketConfig } from '../model/config.ts'
 import { checkCallOptions } from '../option-checks.ts'
+import { isTextStream } from '../stream/text-stream.ts'
 import type { CloneOptions } from '../voices/clone-voice.ts'
 import type { Voice } from '../voices/voice.ts'
 import { writeVoice } from '../voices/write-voice.ts'
@@ -129,6 +130,3 @@ export class WorkerEngine implements SpeechEngine {
     return { packed, hooks: { noise, signal, onProgress, onWarning } }
   }
 }
-
-const isTextStream = (text: unknown): text is AsyncIterable<string> =>
-  typeof text === 'object' && text !== null && Symbol.asyncIterator in text
