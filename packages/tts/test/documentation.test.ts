@@ -33,13 +33,16 @@ const outputOf = async (name: string): Promise<string> => {
 
 const blank = (text: string): string => text.replace(/\d+\.\d+/g, '#')
 
-test.for(['speak', 'stream', 'voices', 'cancel'])(
-  '%s runs, and prints what the README says',
-  async (name) => {
-    const readme = fileOf('README.md')
-    const code = `\`\`\`ts\n${fileOf(`examples/${name}.ts`)}\`\`\`\n\n\`\`\`text\n`
-    expect(readme).toContain(code)
-    const [output] = readme.slice(readme.indexOf(code) + code.length).split('\n```')
-    expect(blank(await outputOf(name))).toBe(blank(output ?? ''))
-  },
-)
+test.for([
+  ...['speak', 'stream', 'voices', 'cancel'].map((name) => ({ name, document: 'README.md' })),
+  ...['off-thread', 'respond', 'serve', 'write-file'].map((name) => ({
+    name,
+    document: 'docs/streaming.md',
+  })),
+])('$name runs, and prints what $document says', async ({ name, document }) => {
+  const page = fileOf(document)
+  const code = `\`\`\`ts\n${fileOf(`examples/${name}.ts`)}\`\`\`\n\n\`\`\`text\n`
+  expect(page).toContain(code)
+  const [output] = page.slice(page.indexOf(code) + code.length).split('\n```')
+  expect(blank(await outputOf(name))).toBe(blank(output ?? ''))
+})
