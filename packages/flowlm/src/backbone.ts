@@ -11,7 +11,9 @@ import {
   record,
   type Tensor,
   type TransformerLayer,
+  transformerAttention,
   transformerLayer,
+  transformerLayerEnd,
   transformerNormEps,
 } from '@pocket/nn'
 import type { FlowLmConfig } from './config.ts'
@@ -49,33 +51,64 @@ export const loadBackbone = async (
   }),
 })
 
+/** What the attention of a prompt's last layer gave: where the pass over the rows may stop. */
+export const lastHeads = 'last heads'
+
+/** The tap of a layer's output. */
+export const layerTap = (layer: number): string => `layer.${layer}`
+
+/** The value that goes into the last layer: a tap of a prompt, or its input where there is one layer. */
+const beforeLast = ({ layers }: Backbone): string =>
+  layers.length > 1 ? layerTap(layers.length - 2) : 'embed'
+
 /**
- * A pass over given embeddings: input `embed` `[rows, dModel]`, taps `layer.I` and `hidden` of the same shape.
- * It is run for what it leaves in the caches.
+ * A pass over given embeddings, input `embed` `[rows, dModel]`, for what it leaves in the caches. It stops where the
+ * last of them is filled: taps `layer.I` of all layers but the last and `lastHeads`, each of the input's shape.
  */
 export const recordPrompt = (backbone: Backbone, caches: readonly KvCache[], rows: number): Recording =>
   record(`FlowLM prompt of ${rows}`, (ops) => {
-    forward(ops, ops.input('embed', rows, backbone.inputProjection.outputs), backbone, caches)
+    const embedded = ops.input('embed', rows, backbone.inputProjection.outputs)
+    const x = forward(ops, embedded, backbone.layers.slice(0, -1), caches)
+    const last = backbone.layers.length - 1
+    ops.tap(lastHeads, transformerAttention(ops, x, backbone.layers[last]!, caches[last]!))
   })
 
-/** One step from the previous latent: input `latent` `[1, latentDim]`, taps as a prompt has and `eos` `[1, 1]`. */
+/** The inputs of `recordPromptEnd`, as names of what `recordPrompt` leaves. */
+export const promptEndInputs = (backbone: Backbone): string[] => [beforeLast(backbone), lastHeads]
+
+/** What a prompt leaves out, from `promptEndInputs`: taps `layer.I` of the last layer, and `hidden`. Changes no state. */
+export const recordPromptEnd = (backbone: Backbone, rows: number): Recording =>
+  record(`FlowLM end of a prompt of ${rows}`, (ops) => {
+    const { layers, outNorm, inputProjection } = backbone
+    const [x, heads] = promptEndInputs(backbone).map((name) => ops.input(name, rows, inputProjection.outputs))
+    const last = layers.length - 1
+    const out = transformerLayerEnd(ops, x!, heads!, layers[last]!)
+    ops.tap('hidden', ops.layerNorm(ops.tap(layerTap(last), out), outNorm))
+  })
+
+/**
+ * One step from the previous latent: input `latent` `[1, latentDim]`, taps `embed`, `layer.I`, `hidden`, each
+ * `[1, dModel]`, and `eos` `[1, 1]`.
+ */
 export const recordStep = (backbone: Backbone, caches: readonly KvCache[]): Recording =>
   record('FlowLM step', (ops) => {
     const latent = ops.input('latent', 1, backbone.inputProjection.inputs)
     const embedded = ops.tap('embed', ops.linear(latent, backbone.inputProjection))
-    ops.tap('eos', ops.linear(forward(ops, embedded, backbone, caches), backbone.eos))
+    const x = forward(ops, embedded, backbone.layers, caches)
+    const hidden = ops.tap('hidden', ops.layerNorm(x, backbone.outNorm))
+    ops.tap('eos', ops.linear(hidden, backbone.eos))
   })
 
-/** `[rows, dModel]` to hidden states of that shape, extending the caches by as many positions. */
+/** `[rows, dModel]` through the layers, extending their caches by as many positions. */
 const forward = (
   ops: Operations,
   embedded: Tensor,
-  backbone: Backbone,
+  layers: readonly TransformerLayer[],
   caches: readonly KvCache[],
 ): Tensor => {
   let x = embedded
-  backbone.layers.forEach((layer, index) => {
-    x = ops.tap(`layer.${index}`, transformerLayer(ops, x, layer, caches[index]!))
+  layers.forEach((layer, index) => {
+    x = ops.tap(layerTap(index), transformerLayer(ops, x, layer, caches[index]!))
   })
-  return ops.tap('hidden', ops.layerNorm(x, backbone.outNorm))
+  return x
 }

@@ -1,9 +1,10 @@
 import type { Kernels, KvCache, NdArray, Plan } from '@pocket/nn'
-import { type Backbone, recordPrompt, recordStep } from './backbone.ts'
+import { type Backbone, recordStep } from './backbone.ts'
 import type { FlowLmConfig } from './config.ts'
 import { FlowLmError } from './errors.ts'
 import { checkCount } from './input-checks.ts'
 import { checkSnapshot, type KvSnapshot } from './kv-snapshot.ts'
+import { PromptPass } from './prompt-pass.ts'
 
 export interface FlowStateOptions {
   /** Starts from what another state has seen, such as a voice. Copied; many states can adopt one snapshot. */
@@ -22,7 +23,8 @@ export interface FlowState {
   snapshot(): Promise<KvSnapshot>
   /**
    * A value of the last pass, `[time, features]`: `embed`, `layer.I`, `hidden` (each `[rows, dModel]`), after a step
-   * also `eos` `[1, 1]` and `latent`, its input. A prompt runs in blocks of 512 rows, the last of which is read.
+   * also `eos` `[1, 1]` and `latent`, its input. A prompt runs in blocks of 512 rows, the last of which is read;
+   * its last `layer.I` and `hidden` are computed anew at each call, since nothing else needs them.
    * Throws FlowLmError `tap` or `disposed`.
    */
   tap(name: string): Promise<NdArray<Float32Array>>
@@ -47,8 +49,8 @@ export class BackboneState implements FlowState {
   readonly #config: FlowLmConfig
   readonly #caches: KvCache[] = []
   readonly #step: Plan
-  /** The plan of the last pass: kept for its taps. */
-  #last: Plan | undefined
+  /** The last pass: kept for its taps. */
+  #last: Pick<Plan, 'taps' | 'read' | 'dispose'> | undefined
   #disposed = false
 
   constructor(kernels: Kernels, backbone: Backbone, config: FlowLmConfig, options: FlowStateOptions) {
@@ -93,10 +95,9 @@ export class BackboneState implements FlowState {
     for (let row = 0; row < rows; row += mostRows) {
       const end = Math.min(row + mostRows, rows)
       this.#releaseLast()
-      const plan = this.#kernels.plan(recordPrompt(this.backbone, this.#caches, end - row))
-      this.#last = plan
-      plan.write('embed', embeddings.subarray(row * dModel, end * dModel))
-      plan.run()
+      const pass = new PromptPass(this.#kernels, this.backbone, this.#caches, end - row)
+      this.#last = pass
+      pass.run(embeddings.subarray(row * dModel, end * dModel))
     }
   }
 

@@ -157,6 +157,31 @@ describeOnEveryLevel('laws', (kernels) => {
     })
   })
 
+  it('what a prompt leaves out is computed when it is read, of the moment it was asked for, and changes nothing', async () => {
+    const ids = [417, 799, 381]
+    const promptInTwo = async (state: FlowState): Promise<void> => {
+      await flowLm.promptTokens(ids.slice(0, 2), state)
+      await flowLm.promptTokens(ids.slice(2), state)
+    }
+    const unread = await withState(voice, async (state) => {
+      await promptInTwo(state)
+      return speak(state, 2)
+    })
+    await withState(voice, async (state) => {
+      await promptInTwo(state)
+      const hidden = state.tap('hidden')
+      const last = state.tap('layer.2')
+      expect(await speak(state, 2)).toEqual(unread)
+      const whole = await withState(voice, async (other) => {
+        await flowLm.promptTokens(ids, other)
+        return { hidden: await other.tap('hidden'), last: await other.tap('layer.2') }
+      })
+      const { dModel } = flowLm.config
+      expect(relativeL2((await hidden).data, whole.hidden.data.subarray(2 * dModel))).toBeLessThan(rounding)
+      expect(relativeL2((await last).data, whole.last.data.subarray(2 * dModel))).toBeLessThan(rounding)
+    })
+  })
+
   it('interleaved states do not touch each other', async () => {
     const utterances = [
       { ids: [417, 799, 381], lsdSteps: 1 },

@@ -18,7 +18,9 @@ export { isTensor, type Tensor } from './tensor.ts'
 export {
   loadTransformer,
   type TransformerLayer,
+  transformerAttention,
   transformerLayer,
+  transformerLayerEnd,
   transformerNormEps,
 } from './transformer.ts'
 export type {

@@ -27,12 +27,24 @@ export const transformerLayer = (
   x: Tensor,
   layer: TransformerLayer,
   cache: KvCache,
+): Tensor => transformerLayerEnd(ops, x, transformerAttention(ops, x, layer, cache), layer)
+
+/** The first part of a layer: extends the cache, and gives what the heads found, `[rows, dModel]`. */
+export const transformerAttention = (
+  ops: Operations,
+  x: Tensor,
+  { attentionNorm, inProjection }: TransformerLayer,
+  cache: KvCache,
+): Tensor => ops.attention(ops.linear(ops.layerNorm(x, attentionNorm), inProjection), cache)
+
+/** The rest of the layer that `x` came into; `heads` is what its attention gave. Changes no state. */
+export const transformerLayerEnd = (
+  ops: Operations,
+  x: Tensor,
+  heads: Tensor,
+  layer: TransformerLayer,
 ): Tensor => {
-  const qkv = ops.linear(ops.layerNorm(x, layer.attentionNorm), layer.inProjection)
-  const attended = ops.linear(ops.attention(qkv, cache), layer.outProjection, {
-    residual: x,
-    scale: layer.attentionScale ?? 1,
-  })
+  const attended = ops.linear(heads, layer.outProjection, { residual: x, scale: layer.attentionScale ?? 1 })
   const inner = ops.linear(ops.layerNorm(attended, layer.feedForwardNorm), layer.linear1, {
     activation: 'gelu',
   })

@@ -1,0 +1,53 @@
+import type { Kernels, KvCache, NdArray, Plan } from '@pocket/nn'
+import { type Backbone, layerTap, promptEndInputs, recordPrompt, recordPromptEnd } from './backbone.ts'
+
+/**
+ * One pass over the rows of a prompt, made for what it leaves in the caches. What the last layer would do after that,
+ * an eighth of the work with six layers, is done when somebody reads it.
+ */
+export class PromptPass implements Pick<Plan, 'taps' | 'read' | 'dispose'> {
+  readonly taps: readonly string[]
+  readonly #kernels: Kernels
+  readonly #backbone: Backbone
+  readonly #rows: number
+  readonly #plan: Plan
+
+  constructor(kernels: Kernels, backbone: Backbone, caches: readonly KvCache[], rows: number) {
+    this.taps = ['embed', ...backbone.layers.map((_, index) => layerTap(index)), 'hidden']
+    this.#kernels = kernels
+    this.#backbone = backbone
+    this.#rows = rows
+    this.#plan = kernels.plan(recordPrompt(backbone, caches, rows))
+  }
+
+  /** `embeddings` `[rows, dModel]` */
+  run(embeddings: Float32Array): void {
+    this.#plan.write('embed', embeddings)
+    this.#plan.run()
+  }
+
+  /** `[rows, dModel]`, of one of `taps`. */
+  async read(name: string): Promise<NdArray<Float32Array>> {
+    return this.#plan.taps.includes(name) ? this.#plan.read(name) : this.#readEnd(name)
+  }
+
+  dispose(): void {
+    this.#plan.dispose()
+  }
+
+  async #readEnd(name: string): Promise<NdArray<Float32Array>> {
+    const inputs = promptEndInputs(this.#backbone)
+    // Both reads start now: another pass may take this one's place before they end.
+    const values = await Promise.all(inputs.map((input) => this.#plan.read(input)))
+    const end = this.#kernels.plan(recordPromptEnd(this.#backbone, this.#rows))
+    try {
+      inputs.forEach((input, index) => {
+        end.write(input, values[index]!.data)
+      })
+      end.run()
+      return await end.read(name)
+    } finally {
+      end.dispose()
+    }
+  }
+}
