@@ -22,6 +22,8 @@ export const speak = async (
 ): Promise<void> => {
   const metrics = new SpeechMetrics(engine.sampleRate)
   const { signal } = options
+  // What is shown of the utterance before must not be taken for this one's.
+  listener.onMetrics(metrics)
   const playback = await player.begin(({ played, underruns }) => {
     metrics.notePlayback(played, underruns)
     listener.onPlayed(played)

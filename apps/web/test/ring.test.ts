@@ -98,7 +98,10 @@ describe('Ring', () => {
     ring.push(tone(9600))
     const before = play(ring, 13)
     ring.stop()
-    const after = play(ring, 3)
+    ring.stop()
+    const after = play(ring, 1)
+    ring.stop()
+    after.push(...play(ring, 2))
     expect(largestStep([...before, ...after])).toBeLessThan(0.0524 + 1 / FADE)
     expect(after.slice(FADE).every((sample) => sample === 0)).toBe(true)
     expect(ring.isFinished).toBe(true)
@@ -110,6 +113,24 @@ describe('Ring', () => {
     ring.stop()
     expect(ring.isFinished).toBe(true)
     expect(play(ring, 1).every((sample) => sample === 0)).toBe(true)
+  })
+
+  it('plays nothing of what comes after it was stopped, whether it had begun or not', () => {
+    const silent = new Ring(capacity)
+    silent.push(tone(1000))
+    silent.stop()
+    silent.push(tone(1920))
+    expect(play(silent, 20).every((sample) => sample === 0)).toBe(true)
+    expect(silent.isFinished).toBe(true)
+
+    const sounding = new Ring(capacity)
+    sounding.push(tone(9600))
+    play(sounding, 13)
+    sounding.stop()
+    sounding.push(tone(1920))
+    const after = play(sounding, 20)
+    expect(after.slice(FADE).every((sample) => sample === 0)).toBe(true)
+    expect(sounding.isFinished).toBe(true)
   })
 
   it('refuses what it has no room for', () => {

@@ -22,6 +22,7 @@ export class Player {
   readonly #node: AudioWorkletNode
   readonly #prefill: number
   #lastId = 0
+  #current: Playback | undefined
 
   /**
    * Call it while the user acts, or the browser may keep silent.
@@ -45,10 +46,21 @@ export class Player {
     this.#node.connect(context.destination)
   }
 
-  /** Whatever was playing is replaced. `onMetrics` is called about 20 times a second. */
+  /** Whatever was playing fades out first. `onMetrics` is called about 20 times a second. */
   async begin(onMetrics: (metrics: RingMetrics) => void): Promise<Playback> {
     await this.#context.resume()
-    const id = ++this.#lastId
+    // Another may begin during the wait: the last one called is the one that plays.
+    for (let previous = this.#current; previous; previous = this.#current) {
+      previous.stop()
+      await previous.finished
+      if (this.#current === previous) this.#current = undefined
+    }
+    const playback = this.#start(++this.#lastId, onMetrics)
+    this.#current = playback
+    return playback
+  }
+
+  #start(id: number, onMetrics: (metrics: RingMetrics) => void): Playback {
     const { port } = this.#node
     const send = (command: PlaybackCommand) => port.postMessage(command)
     const queue: Float32Array[] = []

@@ -27,6 +27,7 @@ export class Ring {
   #prefill: number
   #state: 'waiting' | 'playing' | 'stopping' = 'waiting'
   #hasEnd = false
+  #isStopped = false
 
   /**
    * @param capacity samples; the writer must not push more than there is room for
@@ -46,8 +47,9 @@ export class Ring {
     return { played: this.#played, underruns: this.#underruns }
   }
 
-  /** Throws RangeError where there is no room: samples are never lost silently. */
+  /** Throws RangeError where there is no room: samples are never lost silently, but for those that come after `stop`. */
   push(samples: Float32Array): void {
+    if (this.#isStopped) return
     const capacity = this.#samples.length
     if (samples.length > capacity - this.#held) {
       throw new RangeError(
@@ -66,8 +68,10 @@ export class Ring {
     this.#hasEnd = true
   }
 
-  /** Fades out and forgets what was to come. */
+  /** Fades out and forgets what was to come, and what comes late. A second call does nothing: it must not cut the fade. */
   stop(): void {
+    if (this.#isStopped) return
+    this.#isStopped = true
     this.#hasEnd = true
     if (this.#state === 'playing') this.#state = 'stopping'
     else this.#held = 0
