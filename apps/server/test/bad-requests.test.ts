@@ -1,9 +1,12 @@
 import { readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { request } from 'node:http'
+import { mini } from '@pocket/mini'
 import type { RunningServer } from '@pocket/server'
 import { encodeWav } from '@pocket/tts'
 import { fixturePath, readFixture } from '@tooling/fixtures'
-import { beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it, vi } from 'vitest'
+import { listen } from './support/other-server.ts'
 import { expectRefusal } from './support/refusals.ts'
 import { bytesOf, useServers } from './support/serving.ts'
 
@@ -241,6 +244,31 @@ describe('POST /tts', () => {
       400,
     )
     expect(refusal.code).toBe('invalid_voice')
+  })
+
+  it('follows a redirect only to where its owner allows', async () => {
+    const bytes = await readFile(mini.voices.slt)
+    const inside = vi.fn()
+    const intranet = await listen((_request, response) => {
+      inside()
+      response.end(bytes)
+    })
+    const shelf = await listen(({ url }, response) => {
+      if (url === '/voices/slt.safetensors') response.end(bytes)
+      else if (url === '/voices/moved') response.writeHead(302, { location: 'slt.safetensors' }).end()
+      else if (url === '/voices/loop') response.writeHead(302, { location: 'loop' }).end()
+      else response.writeHead(302, { location: `${intranet.url}/secret` }).end()
+    })
+    server = await servers.start({ voiceUrl: [`${shelf.url}/voices/`] })
+    const from = (path: string) => tts({ text: 'Hi.', voice_url: `${shelf.url}/voices/${path}` })
+    const expected = await (await tts({ text: 'Hi.', voice_url: 'slt' })).arrayBuffer()
+    for (const path of ['slt.safetensors', 'moved']) {
+      expect(await (await from(path)).arrayBuffer(), path).toEqual(expected)
+    }
+    expect((await expectRefusal(await from('loop'), 400)).code).toBe('invalid_voice')
+    expect((await expectRefusal(await from('elsewhere'), 400)).code).toBe('voice_url_not_allowed')
+    expect(inside).not.toHaveBeenCalled()
+    await Promise.all([shelf.close(), intranet.close()])
   })
 })
 

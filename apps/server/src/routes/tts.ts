@@ -9,6 +9,7 @@ import { isLost } from '../speech/speech-service.ts'
 import type { RouteContext } from './context.ts'
 import { audioBody, errorResponses, text } from './schemas.ts'
 import { requireVoice, streamHeaders } from './speech.ts'
+import { type Allowed, fetchAllowed } from './voice-file.ts'
 
 /** Everything around the recording and the text. */
 const otherBytes = 16 * 1024
@@ -80,7 +81,8 @@ const isUrl = (text: string): boolean => /^[a-z][a-z+.-]*:/i.test(text)
 const fetched = (url: string, allowed: readonly string[], engine: SpeechEngine) => {
   // Normalised first: a path may lead out of its prefix by dots.
   const href = URL.canParse(url) ? new URL(url).href : url
-  if (!allowed.some((prefix) => href.startsWith(prefix))) {
+  const isAllowed: Allowed = (place) => allowed.some((prefix) => place.startsWith(prefix))
+  if (!isAllowed(href)) {
     throw badRequest(
       'this server fetches no voices from there; upload a recording as voice_wav, or start the server with --voice-url',
       'voice_url_not_allowed',
@@ -89,7 +91,9 @@ const fetched = (url: string, allowed: readonly string[], engine: SpeechEngine) 
   }
   return async (signal: AbortSignal): Promise<Voice> => {
     try {
-      return await engine.loadVoice(href, { signal })
+      // The hub's client follows redirects by rules of its own.
+      const source = href.startsWith('hf:') ? href : await fetchAllowed(href, isAllowed, signal)
+      return await engine.loadVoice(source, { signal })
     } catch (error) {
       if (!(error instanceof PocketTtsError) || isLost(error)) throw error
       throw badRequest(`the voice cannot be loaded: ${error.code}`, 'invalid_voice', 'voice_url')
