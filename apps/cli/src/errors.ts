@@ -1,7 +1,14 @@
 import { CommanderError } from 'commander'
 import { type Io, write } from './io.ts'
 
-export const exitCodes = { ok: 0, failure: 1, wrongInput: 2, interrupted: 130, terminated: 143 } as const
+export const exitCodes = {
+  ok: 0,
+  failure: 1,
+  wrongInput: 2,
+  hungUp: 129,
+  interrupted: 130,
+  terminated: 143,
+} as const
 
 /** What the user gave is wrong; the message says what was found and what to do. */
 export class InputError extends Error {
@@ -13,14 +20,26 @@ export class FoundWrong extends Error {
   override readonly name = 'FoundWrong'
 }
 
+/** The signals by which a user, a closed terminal or another program stops a command. */
+export const stoppingSignals = ['SIGHUP', 'SIGINT', 'SIGTERM'] as const
+
+type StoppingSignal = (typeof stoppingSignals)[number]
+
+/** As shells report them: 128 and the signal's number. */
+const exitCodesOfSignals: Record<StoppingSignal, number> = {
+  SIGHUP: exitCodes.hungUp,
+  SIGINT: exitCodes.interrupted,
+  SIGTERM: exitCodes.terminated,
+}
+
 /** The user stopped the command. */
 export class Interrupted extends Error {
   override readonly name = 'Interrupted'
   readonly exitCode: number
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  constructor(signal: StoppingSignal) {
     super(`stopped by ${signal}`)
-    this.exitCode = signal === 'SIGINT' ? exitCodes.interrupted : exitCodes.terminated
+    this.exitCode = exitCodesOfSignals[signal]
   }
 }
 

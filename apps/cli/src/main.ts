@@ -1,15 +1,16 @@
 #!/usr/bin/env node
-import { enableCompileCache } from 'node:module'
+import module from 'node:module'
 import process from 'node:process'
-import { Interrupted } from './errors.ts'
+import { Interrupted, stoppingSignals } from './errors.ts'
 import { run } from './run.ts'
 
 // Compiled code is kept between runs, where the platform allows: the second start is quicker.
-enableCompileCache()
+module.enableCompileCache?.()
 
 const interruption = new AbortController()
-process.once('SIGINT', () => interruption.abort(new Interrupted('SIGINT')))
-process.once('SIGTERM', () => interruption.abort(new Interrupted('SIGTERM')))
+for (const signal of stoppingSignals) {
+  process.once(signal, () => interruption.abort(new Interrupted(signal)))
+}
 
 // A failed write is reported to the writer; without a listener it would also end the process with a stack.
 process.stdout.on('error', () => {})

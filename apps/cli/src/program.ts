@@ -16,7 +16,7 @@ export const createProgram = (io: Io): Command => {
     .description('Text in, speech out: Pocket TTS on this machine.')
     .version(manifest.version, '-V, --version', 'print the version')
     .helpOption('-h, --help', 'print this help')
-    .helpCommand(false)
+    .helpCommand('help [command]', 'print the help of a command')
     .addHelpText('after', '\nHelp for one command: pocket generate --help')
   const commands = [
     generateCommand,

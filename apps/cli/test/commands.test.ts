@@ -45,6 +45,10 @@ it.each([
     ['Usage: pocket models download', '--voices', 'Examples:'],
   ],
   [
+    ['help', 'encode'],
+    ['Usage: pocket encode', 'Examples:'],
+  ],
+  [
     ['doctor', '--help'],
     ['Usage: pocket doctor', '--json', 'Exit code 1'],
   ],

@@ -1,4 +1,4 @@
-import { lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, lstatSync, mkdirSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -95,10 +95,13 @@ describe('pocket generate', () => {
   it('replaces the file that a link leads to, and writes into devices', async () => {
     mkdirSync(join(folder.path, 'real'))
     writeFileSync(join(folder.path, 'real/speech.wav'), 'old')
+    chmodSync(join(folder.path, 'real/speech.wav'), 0o600)
     symlinkSync('real/speech.wav', join(folder.path, 'link.wav'))
     expect((await generate('Hello.', '-o', 'link.wav')).code).toBe(0)
     expect(lstatSync(join(folder.path, 'link.wav')).isSymbolicLink()).toBe(true)
     expect(parseWav(folder.read('real/speech.wav')).magic[0]).toBe('RIFF')
+    // Who may read the old one may read the new one, and nobody else.
+    expect(statSync(join(folder.path, 'real/speech.wav')).mode & 0o777).toBe(0o600)
     expect((await generate('Hello.', '-o', '/dev/null')).code).toBe(0)
     expect(statSync('/dev/null').isCharacterDevice()).toBe(true)
   })

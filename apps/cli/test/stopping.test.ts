@@ -17,6 +17,7 @@ const untilWritten = async (bytes: number) => {
 
 describe('stopping', () => {
   it.each([
+    ['SIGHUP', 129],
     ['SIGINT', 130],
     ['SIGTERM', 143],
   ] as const)(

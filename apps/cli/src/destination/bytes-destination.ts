@@ -1,5 +1,5 @@
+import { ReplacementFile } from '@pocket/tts/node'
 import { type Output, write } from '../io.ts'
-import { openReplacement } from './replacement.ts'
 
 /** Where something goes that is written all at once. */
 export interface BytesDestination {
@@ -12,14 +12,14 @@ export interface BytesDestination {
 }
 
 export const bytesFile = async (path: string, label: string): Promise<BytesDestination> => {
-  const { file, commit, discard } = await openReplacement(path)
+  const file = await ReplacementFile.create(path)
   return {
     label,
     async write(bytes) {
-      await file.writeFile(bytes)
-      await commit()
+      await file.append(bytes)
+      await file.finish()
     },
-    discard,
+    discard: () => file.discard(),
   }
 }
 

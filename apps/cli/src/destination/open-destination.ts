@@ -1,7 +1,7 @@
 import { once } from 'node:events'
 import { createWriteStream } from 'node:fs'
-import { realpath, stat } from 'node:fs/promises'
-import { dirname, resolve, sep } from 'node:path'
+import { stat } from 'node:fs/promises'
+import { sep } from 'node:path'
 import { InputError } from '../errors.ts'
 import type { Io, Output } from '../io.ts'
 import { type BytesDestination, bytesFile, bytesStream } from './bytes-destination.ts'
@@ -44,29 +44,19 @@ const openTarget = async <T>(path: string, { stdout }: Pick<Io, 'stdout'>, kind:
   if (path.endsWith('/') || path.endsWith(sep)) {
     throw new InputError(`${path} is the name of a folder; name a file in it`)
   }
-  // A link stays a link: what it leads to is written.
-  const target = await realpath(path).catch(() => resolve(path))
-  const present = await stat(target).catch(() => undefined)
+  const present = await stat(path).catch(() => undefined)
   if (present?.isDirectory()) throw new InputError(`${path} is a folder; name a file in it`)
-  try {
-    if (!present || present.isFile()) return await kind.file(target, path)
-    // /dev/null must not be replaced by a file.
-    return kind.stream(await openStream(target), path)
-  } catch (cause) {
-    throw new InputError(`${path} cannot be written: ${reason(cause, target)}`, { cause })
-  }
+  // /dev/null must not be replaced by a file.
+  return present && !present.isFile() ? kind.stream(await openStream(path), path) : kind.file(path, path)
 }
 
-const openStream = async (target: string): Promise<Output> => {
-  const stream = createWriteStream(target)
-  await once(stream, 'open')
+const openStream = async (path: string): Promise<Output> => {
+  const stream = createWriteStream(path)
+  try {
+    await once(stream, 'open')
+  } catch (cause) {
+    throw new InputError(`${path} cannot be written: ${(cause as Error).message}`, { cause })
+  }
   // A failed write is reported to the writer; without a listener it would also end the process with a stack.
   return stream.on('error', () => {})
-}
-
-const reason = (cause: unknown, target: string): string => {
-  const { code, message } = cause as NodeJS.ErrnoException
-  if (code === 'ENOENT') return `there is no folder ${dirname(target)}`
-  if (code === 'EACCES' || code === 'EPERM' || code === 'EROFS') return 'you may not write there'
-  return message
 }

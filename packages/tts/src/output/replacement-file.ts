@@ -10,11 +10,14 @@ import { forgetAtExit, removeAtExit } from './exit-cleanup.ts'
  * `write-failed`.
  */
 export class ReplacementFile {
+  /** As the caller named it. */
+  readonly path: string
   readonly #target: string
   readonly #temporary: string
   readonly #file: FileHandle
+  #isDone = false
 
-  /** Refuses a folder, a device, and a place where nothing can be written. */
+  /** Refuses a folder, a device, and a place where nothing can be written. An older file's permissions are kept. */
   static create(path: string): Promise<ReplacementFile> {
     return refusing(path, async () => {
       // A link stays a link: what it leads to is replaced.
@@ -26,11 +29,14 @@ export class ReplacementFile {
         )
       }
       const temporary = join(dirname(target), `.pocket-${randomUUID()}.part`)
-      return new ReplacementFile(target, temporary, await open(temporary, 'wx'))
+      const file = new ReplacementFile(path, target, temporary, await open(temporary, 'wx'))
+      if (present) await file.#file.chmod(present.mode & permissions)
+      return file
     })
   }
 
-  private constructor(target: string, temporary: string, file: FileHandle) {
+  private constructor(path: string, target: string, temporary: string, file: FileHandle) {
+    this.path = path
     this.#target = target
     this.#temporary = temporary
     this.#file = file
@@ -38,27 +44,33 @@ export class ReplacementFile {
   }
 
   append(bytes: Uint8Array): Promise<void> {
-    return refusing(this.#target, () => this.#file.appendFile(bytes))
+    return refusing(this.path, () => this.#file.appendFile(bytes))
   }
 
-  /** Writes over the beginning, puts everything on the disk and gives the file its name. */
-  finish(beginning: Uint8Array): Promise<void> {
-    return refusing(this.#target, async () => {
-      await this.#file.write(beginning, { position: 0 })
+  /** Writes over the beginning, where one is given, puts everything on the disk and gives the file its name. */
+  finish(beginning?: Uint8Array): Promise<void> {
+    return refusing(this.path, async () => {
+      if (beginning) await this.#file.write(beginning, { position: 0 })
       await this.#file.sync()
       await this.#file.close()
       await rename(this.#temporary, this.#target)
+      this.#isDone = true
       forgetAtExit(this.#temporary)
     })
   }
 
-  /** Leaves everything as it was before. */
+  /** Leaves everything as it was before. Does nothing after `finish`. */
   async discard(): Promise<void> {
+    if (this.#isDone) return
+    this.#isDone = true
     await this.#file.close().catch(() => {})
     await rm(this.#temporary, { force: true })
     forgetAtExit(this.#temporary)
   }
 }
+
+/** The bits of a file's mode that say who may do what. */
+const permissions = 0o7777
 
 const refusing = async <Value>(path: string, work: () => Promise<Value>): Promise<Value> => {
   try {
