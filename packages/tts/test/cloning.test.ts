@@ -1,7 +1,7 @@
 import { SafeTensors } from '@pocket/safetensors'
 import { encodeWav, PocketTts, type Voice } from '@pocket/tts'
 import { fixturePath, readFixture, readGoldens, relativeL2 } from '@tooling/fixtures'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { describeLevels, fastest } from './support/levels.ts'
 import { rewrite, tinyParts, ungated } from './support/tiny.ts'
@@ -84,6 +84,21 @@ describe('cloning', () => {
     const controller = new AbortController()
     setTimeout(() => controller.abort(reason))
     await expect(tts.cloneVoice(wave, { signal: controller.signal })).rejects.toBe(reason)
+  })
+
+  test('stops while the model hears the recording', async () => {
+    const reason = new Error('enough')
+    const controller = new AbortController()
+    const { flowLm } = tts
+    const hear = flowLm.promptRows.bind(flowLm)
+    const heard = vi.spyOn(flowLm, 'promptRows').mockImplementation((...args) => {
+      controller.abort(reason)
+      return hear(...args)
+    })
+    const long = new Float32Array(24_000 * 20).fill(0.1)
+    await expect(tts.cloneVoice(long, { signal: controller.signal })).rejects.toBe(reason)
+    expect(heard).toHaveBeenCalledTimes(1)
+    heard.mockRestore()
   })
 })
 

@@ -24,8 +24,8 @@ export interface PocketConfig {
 /** The temperature of English checkpoints since July 2026, and what the embedded model was measured with. */
 const usualTemperature = 0.3
 
-/** Config files have some 60 lines; this is what nobody writes by hand. */
-export const largestConfigFile = 1 << 20
+/** Config files have some 60 lines; this is what nobody writes by hand, and few enough bytes to parse whatever they say. */
+export const largestConfigFile = 1 << 16
 
 /**
  * Reads a config file of the reference. The YAML parser is loaded here, so that users without such a file do not
@@ -35,7 +35,8 @@ export const parseConfigFile = async (bytes: Uint8Array, where: string): Promise
   const { parse } = await import('yaml')
   let value: unknown
   try {
-    value = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+    // A library does not write to the process's standard error: what matters is thrown.
+    value = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { logLevel: 'error' })
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause)
     throw new PocketTtsError('invalid-model', `${where} is no YAML: ${reason}`, { cause })

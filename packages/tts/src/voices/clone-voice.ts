@@ -53,8 +53,7 @@ export const cloneVoice = async (
   const latents = await codec.encode(samples, { signal })
   signal.throwIfAborted()
   const prompt = await flowLm.voicePrompt(latents.data, latents.data.length / innerDim)
-  const kv = await hear(flowLm, prompt.data, prompt.shape[0] ?? 0)
-  signal.throwIfAborted()
+  const kv = await hear(flowLm, prompt.data, prompt.shape[0] ?? 0, signal)
   return { kv, modelId: config.modelId, ...(name === undefined ? {} : { name }) }
 }
 
