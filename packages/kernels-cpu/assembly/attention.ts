@@ -19,13 +19,11 @@ export class Attention {
   slots: i32
   /** A row attends to itself and the `window − 1` positions before it; 0: to all. */
   window: i32
+  /** Position of the first row; the host sets it before each run. */
+  position: i32
   /** Cosine and sine of each pair, for the positions of the rows: `[rows, headDim / 2, 2]` */
   rotations: usize
   scale: f32
-  /** Scratch of `headDim` values: the rotated query. */
-  query: usize
-  /** Scratch of `min(slots, window) + 32` values: the weights of one row and head. */
-  scores: usize
   out: usize
   outStride: usize
 }
@@ -40,12 +38,12 @@ function valueRowBytes(a: Attention): usize {
   return (<usize>(a.headDim + 3) & ~3) << 2
 }
 
-/** Writes the keys, rotated, and the values of all rows; the first is at `position`. */
-export function append(a: Attention, position: i32): void {
+/** Writes the keys, rotated, and the values of `rows` rows from `firstRow`. */
+export function append(a: Attention, firstRow: i32, rows: i32): void {
   const width = <usize>(a.heads * a.headDim) << 2
   const headBytes = <usize>a.headDim << 2
-  for (let row = 0; row < a.rows; row++) {
-    const slot = <i32>(<u32>(position + row) % <u32>a.slots)
+  for (let row = firstRow; row < firstRow + rows; row++) {
+    const slot = <i32>(<u32>(a.position + row) % <u32>a.slots)
     const rotations = a.rotations + row * headBytes
     let k = a.qkv + row * a.qkvStride + width
     let keys = a.keys + ((<usize>(slot >> 3) * a.headDim * 8 + (slot & 7)) << 2)
@@ -73,23 +71,21 @@ function rotate(x: usize, rotations: usize, headDim: i32, scale: f32, out: usize
   }
 }
 
-/** Fills the columns of `heads` heads of `out`: heads do not depend on each other. */
-export function attend(a: Attention, position: i32, firstHead: i32, heads: i32): void {
+/**
+ * Fills the columns of `heads` heads of `out`: heads do not depend on each other. `scratch` holds the rotated query,
+ * then the weights of one row and head: `headDim + min(slots, window) + 32` values.
+ */
+export function attend(a: Attention, firstHead: i32, heads: i32, scratch: usize): void {
   for (let head = firstHead; head < firstHead + heads; head++) {
-    for (let row = 0; row < a.rows; row++) attendRow(a, position + row, head, row)
+    for (let row = 0; row < a.rows; row++) attendRow(a, head, row, scratch)
   }
 }
 
-function attendRow(a: Attention, position: i32, head: i32, row: i32): void {
+function attendRow(a: Attention, head: i32, row: i32, query: usize): void {
   const headBytes = <usize>a.headDim << 2
-  rotate(
-    a.qkv + row * a.qkvStride + head * headBytes,
-    a.rotations + row * headBytes,
-    a.headDim,
-    a.scale,
-    a.query,
-    4,
-  )
+  const position = a.position + row
+  const scores = query + headBytes
+  rotate(a.qkv + row * a.qkvStride + head * headBytes, a.rotations + row * headBytes, a.headDim, a.scale, query, 4)
   // The positions lie in one run of slots, or in two where a ring begins anew.
   const first = a.window != 0 ? max(position - a.window + 1, 0) : 0
   const begin = <i32>(<u32>first % <u32>a.slots)
@@ -98,13 +94,13 @@ function attendRow(a: Attention, position: i32, head: i32, row: i32): void {
   const wrapped = count - ahead
 
   const keys = a.keys + head * keyBytes(a)
-  const aheadEnd = score(a, keys, begin, ahead, a.scores)
-  const end = wrapped > 0 ? score(a, keys, 0, wrapped, aheadEnd) : aheadEnd
-  const inverse: f32 = 1 / softmax(a.scores, end)
+  const aheadEnd = score(a, query, keys, begin, ahead, scores)
+  const end = wrapped > 0 ? score(a, query, keys, 0, wrapped, aheadEnd) : aheadEnd
+  const inverse: f32 = 1 / softmax(scores, end)
 
   const values = a.values + head * a.slots * valueRowBytes(a)
   const from = values + begin * valueRowBytes(a)
-  const weights = a.scores + (<usize>(begin & 7) << 2)
+  const weights = scores + (<usize>(begin & 7) << 2)
   mix(a, from, weights, ahead, values, aheadEnd, wrapped, inverse, a.out + row * a.outStride + head * headBytes)
 }
 
@@ -112,11 +108,11 @@ function attendRow(a: Attention, position: i32, head: i32, row: i32): void {
  * Scores of the slots `begin … begin + count`, in whole blocks of eight from `scores`; what a block holds besides
  * them, be it a position out of the window or memory never written, gets −∞. Returns the end of what it wrote.
  */
-function score(a: Attention, keys: usize, begin: i32, count: i32, scores: usize): usize {
+function score(a: Attention, query: usize, keys: usize, begin: i32, count: i32, scores: usize): usize {
   const blockBytes = <usize>a.headDim << 5
   const firstBlock = begin >> 3
   const blocks = ((begin + count + 7) >> 3) - firstBlock
-  const queryEnd = a.query + (<usize>a.headDim << 2)
+  const queryEnd = query + (<usize>a.headDim << 2)
   let k = keys + firstBlock * blockBytes
   const end = scores + (<usize>blocks << 5)
   for (let to = scores; to < end; to += 32) {
@@ -124,7 +120,7 @@ function score(a: Attention, keys: usize, begin: i32, count: i32, scores: usize)
     let a1 = a0
     let b0 = a0
     let b1 = a0
-    for (let q = a.query; q < queryEnd; q += 8, k += 64) {
+    for (let q = query; q < queryEnd; q += 8, k += 64) {
       let s = v128.load32_splat(q)
       a0 = madd(s, v128.load(k), a0)
       a1 = madd(s, v128.load(k, 16), a1)

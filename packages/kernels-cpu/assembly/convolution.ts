@@ -21,7 +21,19 @@ export class Window {
   window: usize
 }
 
-export function slide(w: Window): void {
+/** Fills `rows` rows of the window from `firstRow`: rows of the history first, then those of x. */
+export function slide(w: Window, firstRow: i32, rows: i32): void {
+  const rowBytes = <usize>w.channels << 2
+  const replicates = w.replicate != 0 && load<u32>(w.fresh) != 0
+  for (let row = firstRow; row < firstRow + rows; row++) {
+    let from = w.x + (row - w.historyRows) * w.xStride
+    if (row < w.historyRows) from = replicates ? w.x : w.history + row * rowBytes
+    activateRow(from, w.window + row * rowBytes, w.channels, 0, w.activation)
+  }
+}
+
+/** When all of the window is filled: the last `historyRows` of history and x together become the history. */
+export function remember(w: Window): void {
   const rowBytes = <usize>w.channels << 2
   if (load<u32>(w.fresh) != 0) {
     store<u32>(w.fresh, 0)
@@ -29,18 +41,6 @@ export function slide(w: Window): void {
       for (let row = 0; row < w.historyRows; row++) memory.copy(w.history + row * rowBytes, w.x, rowBytes)
     }
   }
-  for (let row = 0; row < w.historyRows; row++) {
-    activateRow(w.history + row * rowBytes, w.window + row * rowBytes, w.channels, 0, w.activation)
-  }
-  const own = w.window + w.historyRows * rowBytes
-  for (let row = 0; row < w.rows; row++) {
-    activateRow(w.x + row * w.xStride, own + row * rowBytes, w.channels, 0, w.activation)
-  }
-  remember(w, rowBytes)
-}
-
-/** The last `historyRows` of history and x together become the history. */
-function remember(w: Window, rowBytes: usize): void {
   const kept = max(w.historyRows - w.rows, 0)
   memory.copy(w.history, w.history + (w.historyRows - kept) * rowBytes, kept * rowBytes)
   const from = w.rows - (w.historyRows - kept)
@@ -56,7 +56,6 @@ function remember(w: Window, rowBytes: usize): void {
 @unmanaged
 export class Upsampling {
   window: usize
-  rows: i32
   channels: i32
   stride: i32
   taps: i32
@@ -65,9 +64,10 @@ export class Upsampling {
   out: usize
 }
 
-export function upsample(u: Upsampling): void {
+/** `rows` rows of out, from `firstRow`. */
+export function upsample(u: Upsampling, firstRow: i32, rows: i32): void {
   const rowBytes = <usize>u.channels << 2
-  for (let row = 0; row < u.rows * u.stride; row++) {
+  for (let row = firstRow; row < firstRow + rows; row++) {
     const newest = u.window + (row / u.stride + u.taps - 1) * rowBytes
     const weights = u.weights + (row % u.stride) * rowBytes
     for (let channel = 0; channel < u.channels; channel += 4) {

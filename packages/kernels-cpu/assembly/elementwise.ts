@@ -1,21 +1,21 @@
 import { activated, activatedBy, Activation } from './functions'
 import { loadUpTo, storeUpTo } from './vector'
 
-/** `out = activation(x + vector)` over `[rows, columns]`; no vector where its address is 0. Strides in bytes. */
+/** `out = activation(x + vector)` of rows of `columns`; no vector where its address is 0. Strides in bytes. */
 @unmanaged
 export class Elementwise {
   x: usize
   xStride: usize
   out: usize
   outStride: usize
-  rows: i32
   columns: i32
   vector: usize
   activation: i32
 }
 
-export function activate(e: Elementwise): void {
-  for (let row = 0; row < e.rows; row++) {
+/** `rows` rows, from `firstRow`. */
+export function activate(e: Elementwise, firstRow: i32, rows: i32): void {
+  for (let row = firstRow; row < firstRow + rows; row++) {
     activateRow(e.x + row * e.xStride, e.out + row * e.outStride, e.columns, e.vector, e.activation)
   }
 }

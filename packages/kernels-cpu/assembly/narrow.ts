@@ -3,9 +3,9 @@ import { Product } from './product'
 import { loadUpTo, madd, sumOfLanes } from './vector'
 
 /** Up to three outputs (the codec's last convolution has one): each is a dot product along the inputs. */
-export function multiplyNarrow(p: Product): void {
+export function multiplyNarrow(p: Product, firstRow: i32, rows: i32): void {
   const outputBytes = <usize>(p.taps * p.inputs) << 2
-  for (let row = 0; row < p.rows; row++) {
+  for (let row = firstRow; row < firstRow + rows; row++) {
     const x = p.x + row * p.xStride
     const out = p.out + row * p.outStride
     for (let output = 0; output < p.outputs; output++) {

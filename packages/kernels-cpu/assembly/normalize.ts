@@ -10,7 +10,6 @@ export class Norm {
   xStride: usize
   out: usize
   outStride: usize
-  rows: i32
   columns: i32
   eps: f32
   weight: usize
@@ -21,8 +20,9 @@ export class Norm {
   shiftStride: usize
 }
 
-export function normalize(n: Norm): void {
-  for (let row = 0; row < n.rows; row++) {
+/** `rows` rows, from `firstRow`. */
+export function normalize(n: Norm, firstRow: i32, rows: i32): void {
+  for (let row = firstRow; row < firstRow + rows; row++) {
     const x = n.x + row * n.xStride
     const columns = n.columns
     const guess = mean(x, columns)

@@ -13,14 +13,14 @@ export class Product {
   x: usize
   xStride: usize
   rows: i32
+  /** Rows of one unit of work, where there are many: a multiple of four, or all of them. */
+  unitRows: i32
   taps: i32
   tapStride: usize
   inputs: i32
   outputs: i32
   format: i32
   weights: usize
-  /** Scratch for products of many rows: `inputs · 8` values. */
-  block: usize
   bias: usize
   activation: i32
   scale: f32
@@ -45,15 +45,19 @@ export namespace Format {
 /** Outputs in a panel. */
 export const panelWidth = 16
 
-/** Computes `panels` panels of outputs from `firstPanel`: any split of the panels may run at the same time. */
-export function multiply(p: Product, firstPanel: i32, panels: i32): void {
-  if (p.format == Format.f32Rows) multiplyNarrow(p)
+/**
+ * Computes `units` units of work from `first`; any split of them may run at the same time. A unit is a row where weights
+ * are kept as rows, a panel where x is one row, and else a panel of `unitRows` rows, those of one panel in succession.
+ * Products of many rows need `inputs · 8` values of scratch.
+ */
+export function multiply(p: Product, first: i32, units: i32, scratch: usize): void {
+  if (p.format == Format.f32Rows) multiplyNarrow(p, first, units)
   else if (p.rows == 1) {
-    if (p.format == Format.bf16Panels) multiplyRow<u16>(p, firstPanel, panels)
-    else multiplyRow<f32>(p, firstPanel, panels)
+    if (p.format == Format.bf16Panels) multiplyRow<u16>(p, first, units)
+    else multiplyRow<f32>(p, first, units)
   } else {
-    if (p.format == Format.bf16Panels) multiplyRows<u16>(p, firstPanel, panels)
-    else multiplyRows<f32>(p, firstPanel, panels)
+    if (p.format == Format.bf16Panels) multiplyRows<u16>(p, first, units, scratch)
+    else multiplyRows<f32>(p, first, units, scratch)
   }
 }
 

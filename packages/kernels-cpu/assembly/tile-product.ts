@@ -10,28 +10,34 @@ const tileColumns = 8
  * Many rows of x, over the panels that single rows walk. The weights of eight columns and one tap are copied into a
  * block first, widened where they are bfloat16: 16 kB that stay in the nearest cache while all rows pass over them.
  */
-export function multiplyRows<T>(p: Product, firstPanel: i32, panels: i32): void {
+export function multiplyRows<T>(p: Product, firstUnit: i32, units: i32, block: usize): void {
+  const unitsOfPanel = (p.rows + p.unitRows - 1) / p.unitRows
+  for (let unit = firstUnit; unit < firstUnit + units; unit++) {
+    const firstRow = (unit % unitsOfPanel) * p.unitRows
+    multiplyPanel<T>(p, unit / unitsOfPanel, firstRow, min(firstRow + p.unitRows, p.rows), block)
+  }
+}
+
+function multiplyPanel<T>(p: Product, panel: i32, firstRow: i32, endRow: i32, block: usize): void {
   const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
-  for (let panel = firstPanel; panel < firstPanel + panels; panel++) {
-    for (let half = 0; half < panelWidth; half += tileColumns) {
-      const column = panel * panelWidth + half
-      if (column >= p.outputs) break
-      let weights = p.weights + panel * p.taps * tapBytes + half * sizeof<T>()
-      for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
-        copyBlock<T>(p, weights)
-        for (let row = 0; row < p.rows; row += tileRows) multiplyTile(p, tap, row, column)
-      }
-      finish(p, 0, p.rows, column, tileColumns)
+  for (let half = 0; half < panelWidth; half += tileColumns) {
+    const column = panel * panelWidth + half
+    if (column >= p.outputs) break
+    let weights = p.weights + panel * p.taps * tapBytes + half * sizeof<T>()
+    for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
+      copyBlock<T>(p, weights, block)
+      for (let row = firstRow; row < endRow; row += tileRows) multiplyTile(p, block, tap, row, endRow, column)
     }
+    finish(p, firstRow, endRow - firstRow, column, tileColumns)
   }
 }
 
 /** `[inputs][16]`, eight columns of it, to `[inputs][8]` in float32. */
-function copyBlock<T>(p: Product, weights: usize): void {
+function copyBlock<T>(p: Product, weights: usize, block: usize): void {
   const step: usize = panelWidth * sizeof<T>()
   const mask = highHalves()
-  const end = p.block + ((<usize>p.inputs * tileColumns) << 2)
-  for (let to = p.block; to < end; to += tileColumns * 4, weights += step) {
+  const end = block + ((<usize>p.inputs * tileColumns) << 2)
+  for (let to = block; to < end; to += tileColumns * 4, weights += step) {
     const v = v128.load(weights)
     v128.store(to, sizeof<T>() == 2 ? low(v) : v)
     v128.store(to, sizeof<T>() == 2 ? high(v, mask) : v128.load(weights, 16), 16)
@@ -40,9 +46,9 @@ function copyBlock<T>(p: Product, weights: usize): void {
 
 /** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
 @inline
-function multiplyTile(p: Product, tap: i32, row: i32, column: i32): void {
-  const rows = p.rows - row
-  let w = p.block
+function multiplyTile(p: Product, block: usize, tap: i32, row: i32, endRow: i32, column: i32): void {
+  const rows = endRow - row
+  let w = block
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = rows > 1 ? x0 + p.xStride : x0
   let x2 = rows > 2 ? x1 + p.xStride : x1

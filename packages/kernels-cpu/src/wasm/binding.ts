@@ -1,10 +1,15 @@
 import { isTensor, KernelError, type Layout, type Tensor, type Vector } from '@pocket/nn'
-import type { PackedWeights } from './pack.ts'
-import type { KernelExports, Runtime } from './runtime.ts'
+import type { Work } from './program.ts'
+import type { Runtime } from './runtime.ts'
 import type { WasmVector } from './weights.ts'
 
 /** One operation with all addresses bound: running it takes no decision and no memory. */
-export type Step = (kernels: KernelExports) => void
+export interface Step {
+  /** What the kernels are to do, in order. */
+  readonly work: readonly Work[]
+  /** What the host does before each run of the plan, such as filling in positions. */
+  readonly prepare?: () => void
+}
 
 /** What a plan has laid out for one of its operations. */
 export interface Binding {
@@ -14,6 +19,8 @@ export interface Binding {
   readonly address: number
   /** Where the operation's descriptors go; see `descriptorBytes`. */
   readonly descriptors: number
+  /** Where its table goes, which keeps its content from `prepare` to the end of the run; see `needsOf`. */
+  readonly table: number
 }
 
 export interface Rows {
@@ -24,7 +31,7 @@ export interface Rows {
 }
 
 /** What an address of 0 says to a kernel. */
-const nothing: Rows = { address: 0, stride: 0 }
+export const nothing: Rows = { address: 0, stride: 0 }
 
 /** Where a tensor lies. */
 export const place = (tensor: Tensor | undefined, { layout, address }: Binding): Rows => {
@@ -41,20 +48,6 @@ export const placeFactor = (factor: number | Vector | Tensor, binding: Binding):
 
 export const addressOf = (vector: Vector | undefined, binding: Binding): number =>
   vector ? owned<WasmVector>(vector, binding, 'vector').address : 0
-
-/** The fields of a product that come from its weights. */
-export const packedFields = ({
-  packed,
-  bias,
-}: {
-  readonly packed: PackedWeights
-  readonly bias: number
-}) => ({
-  outputs: packed.outputs,
-  format: packed.format,
-  weights: packed.address,
-  bias,
-})
 
 /** A handle as what this executor made of it. Throws KernelError `unavailable` for one of another executor. */
 export const owned = <Handle extends { readonly runtime: Runtime }>(

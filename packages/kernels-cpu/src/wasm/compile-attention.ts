@@ -1,53 +1,62 @@
 import { fillRotations, type Operation } from '@pocket/nn'
 import { type Binding, ownedState, place, type Step } from './binding.ts'
-import { attention as fields, writeDescriptor } from './descriptors.ts'
+import { fieldAddress, attention as fields, writeDescriptor } from './descriptors.ts'
 import { WasmKvCache } from './states.ts'
 
 type Attention = Extract<Operation, { kind: 'attention' }>
 
-export const attention = (operation: Attention, binding: Binding): Step => {
-  const { qkv, out } = operation
-  const cache = ownedState(operation.cache, binding, WasmKvCache)
+export const attention = ({ qkv, out, cache: handle }: Attention, binding: Binding): Step => {
+  const cache = ownedState(handle, binding, WasmKvCache)
   const { heads, headDim, capacity, frequencies } = cache
-  const { runtime, descriptors: address } = binding
+  const { runtime, descriptors: descriptor, table } = binding
+  const { rows } = qkv
   const input = place(qkv, binding)
   const output = place(out, binding)
-  const scratch = attentionScratch(operation)
-  const first = binding.address / 4 + binding.layout.scratch(operation)
-  const rotations = new Float32Array(qkv.rows * headDim)
-  writeDescriptor(runtime, address, fields, {
+  const rotations = new Float32Array(rows * headDim)
+  writeDescriptor(runtime, descriptor, fields, {
     qkv: input.address,
     qkvStride: input.stride,
-    rows: qkv.rows,
+    rows,
     heads,
     headDim,
     keys: cache.keys,
     values: cache.values,
     slots: capacity,
     window: cache.window ?? 0,
-    rotations: (first + scratch.rotations) * 4,
+    position: 0,
+    rotations: table,
     scale: 1 / Math.sqrt(headDim),
-    query: (first + scratch.query) * 4,
-    scores: (first + scratch.scores) * 4,
     out: output.address,
     outStride: output.stride,
   })
-  return (kernels) => {
-    const { position } = cache
-    // Cosines and sines are the host's: their angles have to be rounded as the reference rounds them.
-    fillRotations(rotations, frequencies, position, qkv.rows)
-    runtime.floats.set(rotations, first + scratch.rotations)
-    kernels.append(address, position)
-    kernels.attend(address, position, 0, heads)
-    cache.advance(qkv.rows)
+  const position = fieldAddress(descriptor, fields, 'position') / 4
+  const width = heads * headDim
+  return {
+    work: [
+      { kernel: 'append', descriptor, units: rows, load: rows * width * loadOfKey },
+      { kernel: 'attend', descriptor, units: heads, load: 2 * rows * width * mostPositions(cache) },
+    ],
+    prepare() {
+      // Cosines and sines are the host's: their angles have to be rounded as the reference rounds them.
+      fillRotations(rotations, frequencies, cache.position, rows)
+      runtime.floats.set(rotations, table / 4)
+      runtime.words[position] = cache.position
+      cache.advance(rows)
+    },
   }
 }
 
-/** The parts of an attention's scratch, in float32 values, and its length. */
-export const attentionScratch = ({ qkv, cache }: Attention) => {
-  const query = qkv.rows * cache.headDim
-  const scores = query + cache.headDim
-  const positions = Math.min(cache.window ?? cache.capacity, cache.capacity)
+/** A value of a key is turned, and stored far from its neighbour. */
+const loadOfKey = 8
+
+/** Positions that a row attends to. */
+const mostPositions = ({ window, capacity }: Attention['cache']): number =>
+  Math.min(window ?? capacity, capacity)
+
+/** Float32 values of an attention's table: cosine and sine of each pair, for every row. */
+export const attentionTable = ({ qkv, cache }: Attention): number => qkv.rows * cache.headDim
+
+/** Float32 values of a thread's scratch: a query and the weights of one row. */
+export const attentionScratch = ({ cache }: Attention): number =>
   // A ring's window lies in two runs of slots at most, each in whole blocks of eight: up to 14 more for either.
-  return { rotations: 0, query, scores, length: scores + positions + 32 }
-}
+  cache.headDim + mostPositions(cache) + 32

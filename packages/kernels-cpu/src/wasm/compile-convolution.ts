@@ -1,9 +1,11 @@
 import type { Operation } from '@pocket/nn'
-import { type Binding, owned, ownedState, packedFields, place, type Step } from './binding.ts'
-import { activationCodes, plainProduct, product, upsampling, window, writeDescriptor } from './descriptors.ts'
+import { type Binding, owned, ownedState, place, type Step } from './binding.ts'
+import { bindProduct } from './compile-product.ts'
+import { activationCodes, loadOfActivation, upsampling, window, writeDescriptor } from './descriptors.ts'
 import type { PackedWeights } from './pack.ts'
+import type { Work } from './program.ts'
 import { WasmConvolutionState } from './states.ts'
-import { blockLength, contiguousTaps, type Taps } from './taps.ts'
+import { contiguousTaps, type Taps } from './taps.ts'
 import type { WasmConvolution, WasmTransposedConvolution } from './weights.ts'
 
 /**
@@ -17,28 +19,17 @@ type TransposedConvolution = Extract<Operation, { kind: 'transposedConvolution' 
 export const convolution = (operation: Convolution, binding: Binding): Step => {
   const { residual, out } = operation
   const weights = owned<WasmConvolution>(operation.weights, binding, 'convolution')
-  const { packed, stride, inputChannels, padding } = weights
+  const { stride, inputChannels, padding } = weights
   const input = bindWindow(operation, padding, binding)
-  const added = place(residual, binding)
-  const output = place(out, binding)
-  const address = input.nextDescriptor
-  writeDescriptor(binding.runtime, address, product, {
-    ...plainProduct,
-    x: input.window,
-    xStride: stride * inputChannels * 4,
+  const product = bindProduct(binding.runtime, input.nextDescriptor, {
+    x: { address: input.window, stride: stride * inputChannels * 4 },
     rows: out.rows,
-    ...tapsOf(weights),
-    ...packedFields(weights),
-    block: input.block,
-    residual: added.address,
-    residualStride: added.stride,
-    out: output.address,
-    outStride: output.stride,
+    taps: tapsOf(weights),
+    weights,
+    residual: place(residual, binding),
+    out: place(out, binding),
   })
-  return (kernels) => {
-    kernels.slide(input.descriptor)
-    kernels.multiply(address, 0, packed.panels)
-  }
+  return { work: [...input.work, product] }
 }
 
 export const transposedConvolution = (operation: TransposedConvolution, binding: Binding): Step => {
@@ -57,22 +48,14 @@ const wideProduct = (
   const { x, out } = operation
   const { packed, inputChannels } = weights
   const input = bindWindow(operation, 'zero', binding)
-  const address = input.nextDescriptor
-  writeDescriptor(binding.runtime, address, product, {
-    ...plainProduct,
-    x: input.window,
-    xStride: inputChannels * 4,
+  const product = bindProduct(binding.runtime, input.nextDescriptor, {
+    x: { address: input.window, stride: inputChannels * 4 },
     rows: x.rows,
-    ...tapsOf(weights),
-    ...packedFields(weights),
-    block: input.block,
-    out: place(out, binding).address,
-    outStride: packed.outputs * 4,
+    taps: tapsOf(weights),
+    weights,
+    out: { address: place(out, binding).address, stride: packed.outputs * 4 },
   })
-  return (kernels) => {
-    kernels.slide(input.descriptor)
-    kernels.multiply(address, 0, packed.panels)
-  }
+  return { work: [...input.work, product] }
 }
 
 const depthwise = (
@@ -82,21 +65,20 @@ const depthwise = (
 ): Step => {
   const { x, out } = operation
   const input = bindWindow(operation, 'zero', binding)
-  const address = input.nextDescriptor
-  writeDescriptor(binding.runtime, address, upsampling, {
+  const descriptor = input.nextDescriptor
+  const taps = weights.kernel / weights.stride
+  writeDescriptor(binding.runtime, descriptor, upsampling, {
     window: input.window,
-    rows: x.rows,
     channels: weights.inputChannels,
     stride: weights.stride,
-    taps: weights.kernel / weights.stride,
+    taps,
     weights: weights.filters,
     bias: weights.bias,
     out: place(out, binding).address,
   })
-  return (kernels) => {
-    kernels.slide(input.descriptor)
-    kernels.upsample(address)
-  }
+  const rows = x.rows * weights.stride
+  const load = rows * weights.inputChannels * taps
+  return { work: [...input.work, { kernel: 'upsample', descriptor, units: rows, load }] }
 }
 
 /** `slide` will put the state's rows and the rows of x, activated, into the operation's scratch. */
@@ -104,15 +86,13 @@ const bindWindow = (
   operation: Convolution | TransposedConvolution,
   padding: 'zero' | 'replicate',
   binding: Binding,
-): { descriptor: number; nextDescriptor: number; window: number; block: number } => {
-  const { runtime, layout, descriptors } = binding
+): { work: Work[]; nextDescriptor: number; window: number } => {
+  const { runtime, layout, descriptors: descriptor } = binding
   const { x, inputActivation } = operation
   const state = ownedState(operation.state, binding, WasmConvolutionState)
   const input = place(x, binding)
-  const first = binding.address / 4 + layout.scratch(operation)
-  const scratch = windowScratch(operation)
-  const address = (first + scratch.window) * 4
-  const nextDescriptor = writeDescriptor(runtime, descriptors, window, {
+  const address = binding.address + layout.scratch(operation) * 4
+  const nextDescriptor = writeDescriptor(runtime, descriptor, window, {
     x: input.address,
     xStride: input.stride,
     rows: x.rows,
@@ -124,17 +104,20 @@ const bindWindow = (
     activation: activationCodes[inputActivation],
     window: address,
   })
-  const block = (first + scratch.block) * 4
-  return { descriptor: descriptors, nextDescriptor, window: address, block }
+  const rows = state.rows + x.rows
+  const load = rows * x.columns * loadOfActivation[inputActivation]
+  const work: Work[] = [
+    { kernel: 'slide', descriptor, units: rows, load },
+    { kernel: 'remember', descriptor, units: 1, load: 0 },
+  ]
+  return { work, nextDescriptor, window: address }
 }
 
-/** The parts of a convolution's scratch, in float32 values, and its length. */
-export const windowScratch = ({ x, state, weights }: Convolution | TransposedConvolution) => {
-  const block = Math.ceil(((state.rows + x.rows) * x.columns) / 4) * 4
-  return { window: 0, block, length: block + blockLength(tapsOf(weights)) }
-}
+/** Float32 values of the window. */
+export const windowLength = ({ x, state }: Convolution | TransposedConvolution): number =>
+  (state.rows + x.rows) * x.columns
 
-const tapsOf = (weights: Convolution['weights'] | TransposedConvolution['weights']): Taps => {
+export const tapsOf = (weights: Convolution['weights'] | TransposedConvolution['weights']): Taps => {
   const { inputChannels, kernel, stride } = weights
   if ('depthwise' in weights) return contiguousTaps((kernel / stride) * inputChannels)
   // With dilation the taps of a receptive field lie apart.

@@ -1,9 +1,10 @@
 import type { Operation } from '@pocket/nn'
-import { addressOf, type Binding, owned, packedFields, place, placeFactor, type Step } from './binding.ts'
-import { attention, attentionScratch } from './compile-attention.ts'
-import { convolution, transposedConvolution, windowScratch } from './compile-convolution.ts'
-import { activationCodes, elementwise, norm, plainProduct, product, writeDescriptor } from './descriptors.ts'
-import { blockLength, contiguousTaps } from './taps.ts'
+import { addressOf, type Binding, owned, place, placeFactor, type Step } from './binding.ts'
+import { attention, attentionScratch, attentionTable } from './compile-attention.ts'
+import { convolution, tapsOf, transposedConvolution, windowLength } from './compile-convolution.ts'
+import { bindProduct, productScratch } from './compile-product.ts'
+import { activationCodes, elementwise, loadOfActivation, norm, writeDescriptor } from './descriptors.ts'
+import { contiguousTaps } from './taps.ts'
 import type { WasmMatrix } from './weights.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -28,48 +29,47 @@ export const compile = (operation: Operation, binding: Binding): Step => {
   }
 }
 
-/** Float32 values of scratch that the operation needs while it runs. */
-export const scratchLength = (operation: Operation): number => {
+/** Float32 values that an operation needs beside its tensors. */
+interface Needs {
+  /** While it runs, for all threads. */
+  readonly shared?: number
+  /** While it runs, for each thread. */
+  readonly scratch?: number
+  /** From the beginning of a run. */
+  readonly table?: number
+}
+
+export const needsOf = (operation: Operation): Needs => {
   switch (operation.kind) {
     case 'attention':
-      return attentionScratch(operation).length
+      return { scratch: attentionScratch(operation), table: attentionTable(operation) }
     case 'convolution':
-    case 'transposedConvolution':
-      return windowScratch(operation).length
+    case 'transposedConvolution': {
+      const scratch = productScratch(operation.out.rows, tapsOf(operation.weights))
+      return { shared: windowLength(operation), scratch }
+    }
     case 'linear':
-      return operation.x.rows > 1 ? blockLength(contiguousTaps(operation.matrix.inputs)) : 0
+      return { scratch: productScratch(operation.x.rows, contiguousTaps(operation.matrix.inputs)) }
     default:
-      return 0
+      return {}
   }
 }
 
 const linear = (operation: Of<'linear'>, binding: Binding): Step => {
   const { x, activation, scale, residual, out } = operation
   const matrix = owned<WasmMatrix>(operation.matrix, binding, 'matrix')
-  const { inputs, panels } = matrix.packed
-  const input = place(x, binding)
-  const gate = placeFactor(scale, binding)
-  const added = place(residual, binding)
-  const output = place(out, binding)
-  const address = binding.descriptors
-  writeDescriptor(binding.runtime, address, product, {
-    ...plainProduct,
-    x: input.address,
-    xStride: input.stride,
+  const product = bindProduct(binding.runtime, binding.descriptors, {
+    x: place(x, binding),
     rows: x.rows,
-    ...contiguousTaps(inputs),
-    ...packedFields(matrix),
-    block: x.rows > 1 ? binding.address + binding.layout.scratch(operation) * 4 : 0,
-    activation: activationCodes[activation],
+    taps: contiguousTaps(matrix.inputs),
+    weights: matrix,
+    activation,
     scale: typeof scale === 'number' ? scale : 1,
-    gate: gate.address,
-    gateStride: gate.stride,
-    residual: added.address,
-    residualStride: added.stride,
-    out: output.address,
-    outStride: output.stride,
+    gate: placeFactor(scale, binding),
+    residual: place(residual, binding),
+    out: place(out, binding),
   })
-  return (kernels) => kernels.multiply(address, 0, panels)
+  return { work: [product] }
 }
 
 const layerNorm = (operation: Of<'layerNorm'>, binding: Binding): Step => {
@@ -79,13 +79,12 @@ const layerNorm = (operation: Of<'layerNorm'>, binding: Binding): Step => {
   const gain = place(modulation?.scale, binding)
   const shift = place(modulation?.shift, binding)
   const output = place(out, binding)
-  const address = binding.descriptors
-  writeDescriptor(binding.runtime, address, norm, {
+  const descriptor = binding.descriptors
+  writeDescriptor(binding.runtime, descriptor, norm, {
     x: input.address,
     xStride: input.stride,
     out: output.address,
     outStride: output.stride,
-    rows: x.rows,
     columns: x.columns,
     eps,
     weight: addressOf(weight, binding),
@@ -95,23 +94,28 @@ const layerNorm = (operation: Of<'layerNorm'>, binding: Binding): Step => {
     shift: shift.address,
     shiftStride: shift.stride,
   })
-  return (kernels) => kernels.normalize(address)
+  const { rows, columns } = x
+  return { work: [{ kernel: 'normalize', descriptor, units: rows, load: rows * columns * loadOfNorm }] }
 }
+
+/** Three passes over the values, and one that scales them. */
+const loadOfNorm = 4
 
 const addVector = (operation: Of<'addVector'>, binding: Binding): Step => {
   const { x, vector, activation, out } = operation
   const input = place(x, binding)
   const output = place(out, binding)
-  const address = binding.descriptors
-  writeDescriptor(binding.runtime, address, elementwise, {
+  const descriptor = binding.descriptors
+  writeDescriptor(binding.runtime, descriptor, elementwise, {
     x: input.address,
     xStride: input.stride,
     out: output.address,
     outStride: output.stride,
-    rows: x.rows,
     columns: x.columns,
     vector: addressOf(vector, binding),
     activation: activationCodes[activation],
   })
-  return (kernels) => kernels.activate(address)
+  const { rows, columns } = x
+  const load = rows * columns * loadOfActivation[activation]
+  return { work: [{ kernel: 'activate', descriptor, units: rows, load }] }
 }

@@ -11,13 +11,13 @@ export const product = {
   x: 'word',
   xStride: 'word',
   rows: 'word',
+  unitRows: 'word',
   taps: 'word',
   tapStride: 'word',
   inputs: 'word',
   outputs: 'word',
   format: 'word',
   weights: 'word',
-  block: 'word',
   bias: 'word',
   activation: 'word',
   scale: 'float',
@@ -29,23 +29,11 @@ export const product = {
   outStride: 'word',
 } as const satisfies Fields
 
-/** A product with nothing after its sums: what is left to say is where things are and how many. */
-export const plainProduct = {
-  bias: 0,
-  activation: 0,
-  scale: 1,
-  gate: 0,
-  gateStride: 0,
-  residual: 0,
-  residualStride: 0,
-} as const
-
 export const norm = {
   x: 'word',
   xStride: 'word',
   out: 'word',
   outStride: 'word',
-  rows: 'word',
   columns: 'word',
   eps: 'float',
   weight: 'word',
@@ -61,7 +49,6 @@ export const elementwise = {
   xStride: 'word',
   out: 'word',
   outStride: 'word',
-  rows: 'word',
   columns: 'word',
   vector: 'word',
   activation: 'word',
@@ -82,7 +69,6 @@ export const window = {
 
 export const upsampling = {
   window: 'word',
-  rows: 'word',
   channels: 'word',
   stride: 'word',
   taps: 'word',
@@ -101,16 +87,44 @@ export const attention = {
   values: 'word',
   slots: 'word',
   window: 'word',
+  position: 'word',
   rotations: 'word',
   scale: 'float',
-  query: 'word',
-  scores: 'word',
   out: 'word',
   outStride: 'word',
 } as const satisfies Fields
 
+export const instruction = {
+  kernel: 'word',
+  descriptor: 'word',
+  units: 'word',
+  pieces: 'word',
+} as const satisfies Fields
+
+export const program = {
+  instructions: 'word',
+  end: 'word',
+  scratch: 'word',
+  scratchStride: 'word',
+} as const satisfies Fields
+
+/** `Kernel` of assembly/execute.ts. */
+export const kernelCodes = {
+  multiply: 0,
+  normalize: 1,
+  activate: 2,
+  slide: 3,
+  remember: 4,
+  upsample: 5,
+  append: 6,
+  attend: 7,
+} as const
+
 /** `Activation` of assembly/functions.ts. */
 export const activationCodes: Record<Activation, number> = { none: 0, elu: 1, gelu: 2, silu: 3 }
+
+/** How long an activation of one value takes, in multiplications with an addition. */
+export const loadOfActivation: Record<Activation, number> = { none: 1, elu: 16, gelu: 24, silu: 16 }
 
 /** `Format` of assembly/product.ts. */
 export const formatCodes = { f32Panels: 0, bf16Panels: 1, f32Rows: 2 } as const
@@ -121,12 +135,15 @@ export const conversionCodes: Record<StoredWeight['dtype'], Record<StoredWeight[
   BF16: { F32: 2, BF16: 3 },
 }
 
-/** Bytes that any two descriptors of one operation take at most. */
-export const descriptorBytes = 4 * 2 * Math.max(...[product, norm, attention].map(fieldCount))
+/** Bytes of a descriptor. */
+export const bytesOf = (fields: Fields): number => Object.keys(fields).length * 4
 
-function fieldCount(fields: Fields): number {
-  return Object.keys(fields).length
-}
+/** Where a field of the descriptor at `address` lies. */
+export const fieldAddress = <F extends Fields>(address: number, fields: F, name: keyof F): number =>
+  address + Object.keys(fields).indexOf(String(name)) * 4
+
+/** Bytes that the descriptors of one operation take at most: two of the largest. */
+export const descriptorBytes = 2 * Math.max(...[product, norm, attention].map(bytesOf))
 
 /** Writes a descriptor at `address`; returns the address after it. */
 export const writeDescriptor = <F extends Fields>(

@@ -1,6 +1,5 @@
 import {
   KernelError,
-  layOut,
   type NdArray,
   ndArray,
   type Operation,
@@ -10,12 +9,14 @@ import {
 } from '@pocket/nn'
 import { checkCapacity, inputFor, linearCaches, readableNames, readableTensor } from '../plan-checks.ts'
 import type { Step } from './binding.ts'
-import { compile, scratchLength } from './compile.ts'
+import { compile } from './compile.ts'
 import { descriptorBytes } from './descriptors.ts'
+import { layOutPlan, type PlanMemory } from './plan-memory.ts'
+import { writeProgram } from './program.ts'
 import type { Runtime } from './runtime.ts'
 import { State } from './states.ts'
 
-/** A recording in one block of memory: its tensors and scratch, then a place for the descriptors of each operation. */
+/** A recording in one block of memory, ready to run. */
 export class WasmPlan implements Plan {
   readonly #runtime: Runtime
   readonly #recording: Recording
@@ -23,24 +24,22 @@ export class WasmPlan implements Plan {
   readonly #states: readonly State[]
   readonly #first: (tensor: Tensor) => number
   readonly #steps: readonly Step[]
+  readonly #program: number
   readonly #address: number
   #disposed = false
 
   constructor(runtime: Runtime, recording: Recording) {
     const { label, operations } = recording
+    const memory = layOutPlan(recording, runtime.threads)
     this.#runtime = runtime
     this.#recording = recording
     this.#caches = linearCaches(recording)
-    const layout = layOut(recording, scratchLength)
-    const floats = layout.length + (operations.length * descriptorBytes) / 4
-    const address = runtime.allocateFloats(floats, `plan ${label}`)
+    const address = runtime.allocateFloats(memory.bytes / 4, `plan ${label}`)
     this.#address = address
-    this.#first = (tensor) => address / 4 + layout.place(tensor).offset
+    this.#program = address + memory.program
+    this.#first = (tensor) => address / 4 + memory.layout.place(tensor).offset
     try {
-      this.#steps = operations.map((operation, index) => {
-        const descriptors = address + layout.length * 4 + index * descriptorBytes
-        return compile(operation, { runtime, layout, address, descriptors })
-      })
+      this.#steps = bind(runtime, recording, memory, address)
     } catch (error) {
       runtime.free(address)
       throw error
@@ -60,10 +59,10 @@ export class WasmPlan implements Plan {
 
   run(): void {
     this.#checkAlive()
-    const kernels = this.#runtime.kernels
     for (const state of this.#states) state.checkAlive()
     checkCapacity(this.#recording.label, this.#caches)
-    for (const step of this.#steps) step(kernels)
+    for (const { prepare } of this.#steps) prepare?.()
+    this.#runtime.kernels.run(this.#program)
   }
 
   async read(name: string): Promise<NdArray<Float32Array>> {
@@ -83,6 +82,28 @@ export class WasmPlan implements Plan {
   #checkAlive(): void {
     if (this.#disposed) throw new KernelError('disposed', `plan ${this.#recording.label} was disposed`)
   }
+}
+
+/** Fills in the descriptors of all operations, and the program that goes through them. */
+const bind = (
+  runtime: Runtime,
+  { operations }: Recording,
+  { layout, ...offsets }: PlanMemory,
+  address: number,
+): Step[] => {
+  const steps = operations.map((operation, index) =>
+    compile(operation, {
+      runtime,
+      layout,
+      address,
+      descriptors: address + offsets.descriptors + index * descriptorBytes,
+      table: address + (offsets.tables[index] ?? 0),
+    }),
+  )
+  const works = steps.flatMap(({ work }) => work)
+  const scratch = { address: address + offsets.scratch, stride: offsets.scratchStride }
+  writeProgram(runtime, address + offsets.program, works, scratch)
+  return steps
 }
 
 /** The one state that an operation may have. */

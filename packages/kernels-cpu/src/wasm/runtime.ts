@@ -3,13 +3,7 @@ import { FirstFitAllocator } from './allocator.ts'
 
 /** The functions that assembly/index.ts exports. Addresses are bytes from the start of the memory; see there for the meaning. */
 export interface KernelExports {
-  multiply(product: number, firstPanel: number, panels: number): void
-  normalize(norm: number): void
-  activate(elementwise: number): void
-  slide(window: number): void
-  upsample(upsampling: number): void
-  append(attention: number, position: number): void
-  attend(attention: number, position: number, firstHead: number, heads: number): void
+  run(program: number): void
   packPanel(rows: number, count: number, inputs: number, panel: number, conversion: number): void
 }
 
@@ -43,6 +37,11 @@ export class Runtime {
       memoryBegin: WebAssembly.Global
     }
     return new Runtime(memory, kernels, memoryBegin.value)
+  }
+
+  /** Threads that share the work. */
+  get threads(): number {
+    return 1
   }
 
   /** Throws KernelError `disposed` after `dispose`. */

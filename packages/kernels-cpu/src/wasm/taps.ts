@@ -22,6 +22,3 @@ export const contiguousTaps = (inputs: number): Taps => {
 
 /** Columns whose weights a product of many rows copies at a time; `tileColumns` of assembly/tile-product.ts. */
 export const tileColumns = 8
-
-/** Float32 values of the block that they are copied to. */
-export const blockLength = ({ inputs }: Taps): number => inputs * tileColumns

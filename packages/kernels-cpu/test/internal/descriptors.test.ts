@@ -4,6 +4,7 @@ import * as descriptors from '../../src/wasm/descriptors.ts'
 import { kernelModule } from '../../src/wasm/module.ts'
 import { panelWidth } from '../../src/wasm/pack.ts'
 import { probeSimd } from '../../src/wasm/probe.ts'
+import { tileRows } from '../../src/wasm/program.ts'
 import { tileColumns } from '../../src/wasm/taps.ts'
 
 /** What the two sides of the border have to agree on is read from the sources of the other side. */
@@ -32,25 +33,27 @@ describe('descriptors', () => {
     ['Window', descriptors.window],
     ['Upsampling', descriptors.upsampling],
     ['Attention', descriptors.attention],
+    ['Instruction', descriptors.instruction],
+    ['Program', descriptors.program],
   ])('%s has the same fields in the same order on both sides', (name, fields) => {
     const expected = fieldsOf(name).map(([field, type]) => [field, type === 'f32' ? 'float' : 'word'])
     expect(Object.entries(fields)).toEqual(expected)
   })
 
   it('gives room for the two of an operation', () => {
-    const words = (fields: object) => Object.keys(fields).length
-    const { window, product, attention, norm, elementwise, upsampling, descriptorBytes } = descriptors
+    const { window, product, attention, norm, elementwise, upsampling, bytesOf, descriptorBytes } =
+      descriptors
     const most = Math.max(
-      words(window) + words(product),
-      words(window) + words(upsampling),
-      ...[attention, norm, elementwise, product].map(words),
+      bytesOf(window) + bytesOf(product),
+      bytesOf(window) + bytesOf(upsampling),
+      ...[attention, norm, elementwise, product].map(bytesOf),
     )
-    expect(descriptorBytes).toBeGreaterThanOrEqual(4 * most)
+    expect(descriptorBytes).toBeGreaterThanOrEqual(most)
   })
 })
 
 describe('codes', () => {
-  const { activationCodes, formatCodes, conversionCodes } = descriptors
+  const { activationCodes, formatCodes, conversionCodes, kernelCodes } = descriptors
   const conversions = {
     f32ToF32: conversionCodes.F32.F32,
     f32ToBf16: conversionCodes.F32.BF16,
@@ -61,6 +64,7 @@ describe('codes', () => {
   it.each([
     ['Activation', activationCodes],
     ['Format', formatCodes],
+    ['Kernel', kernelCodes],
     ['Conversion', conversions],
   ])('%s', (name, codes) => {
     const expected = codesOf(name).map(([code, value]) => [code, Number(value)])
@@ -70,6 +74,7 @@ describe('codes', () => {
   it.each([
     ['panelWidth', panelWidth],
     ['tileColumns', tileColumns],
+    ['tileRows', tileRows],
   ])('%s', (name, value) => {
     expect(assembly).toMatch(new RegExp(`const ${name} = ${value}\\n`))
   })

@@ -1,0 +1,55 @@
+import type { Activation } from '@pocket/nn'
+import { nothing, type Rows } from './binding.ts'
+import { activationCodes, formatCodes, product, writeDescriptor } from './descriptors.ts'
+import type { PackedWeights } from './pack.ts'
+import { unitRowsOf, type Work } from './program.ts'
+import type { Runtime } from './runtime.ts'
+import { type Taps, tileColumns } from './taps.ts'
+
+/** `out = residual + scale · gate ⊙ activation(x Wᵀ + bias)`; what is left out is not there. */
+export interface ProductSource {
+  readonly x: Rows
+  readonly rows: number
+  /** How the inputs of a row lie. */
+  readonly taps: Taps
+  readonly weights: { readonly packed: PackedWeights; readonly bias: number }
+  readonly activation?: Activation
+  readonly scale?: number
+  readonly gate?: Rows
+  readonly residual?: Rows
+  readonly out: Rows
+}
+
+/** Describes a product at `descriptor`. */
+export const bindProduct = (runtime: Runtime, descriptor: number, source: ProductSource): Work => {
+  const { x, rows, taps, weights, activation = 'none', scale = 1, out } = source
+  const { gate = nothing, residual = nothing } = source
+  const { packed, bias } = weights
+  const { outputs, inputs, format, panels } = packed
+  const unitRows = unitRowsOf(rows, panels, runtime.threads)
+  writeDescriptor(runtime, descriptor, product, {
+    x: x.address,
+    xStride: x.stride,
+    rows,
+    unitRows,
+    ...taps,
+    outputs,
+    format,
+    weights: packed.address,
+    bias,
+    activation: activationCodes[activation],
+    scale,
+    gate: gate.address,
+    gateStride: gate.stride,
+    residual: residual.address,
+    residualStride: residual.stride,
+    out: out.address,
+    outStride: out.stride,
+  })
+  const units = format === formatCodes.f32Rows ? rows : panels * Math.ceil(rows / unitRows)
+  return { kernel: 'multiply', descriptor, units, load: rows * outputs * inputs }
+}
+
+/** Float32 values of a thread's scratch: the weights of a tap and a few columns, for a product of many rows. */
+export const productScratch = (rows: number, { inputs }: Taps): number =>
+  rows > 1 ? inputs * tileColumns : 0
