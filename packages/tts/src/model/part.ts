@@ -56,8 +56,18 @@ export const describePart = (part: WeightsPart | TwoFiles): string => {
   return isTwoFiles(part) ? `${describeUrl(part.flowLm)} and ${describeUrl(part.mimi)}` : 'an open reader'
 }
 
-const describeUrl = (url: URL): string => {
+/** As people write it. For messages alone: what a path may hold on other systems is theirs to say. */
+const filePath = ({ pathname, href }: URL): string => {
+  try {
+    return decodeURIComponent(pathname)
+  } catch {
+    return href
+  }
+}
+
+export const describeUrl = (url: URL): string => {
   if (url.protocol === 'data:') return 'a data: URL'
+  if (url.protocol === 'file:') return filePath(url)
   return isHubUrl(url) ? formatHubLocation(fromHubUrl(url)) : url.href
 }
 

@@ -7,6 +7,7 @@ import { largestConfigFile, parseConfigFile } from './config.ts'
 import { type ConfigFile, checkConfigFile } from './config-schema.ts'
 import {
   describePart,
+  describeUrl,
   type FilePart,
   isFilePart,
   locate,
@@ -110,7 +111,7 @@ const resolveFolder = async (
   options: PartOptions,
 ): Promise<ResolvedModel> => {
   if (folder.protocol === 'file:' && !files) {
-    throw new PocketTtsError('not-found', `there is no folder ${folder.href}`)
+    throw new PocketTtsError('not-found', `there is no folder ${describeUrl(folder)}`)
   }
   const configUrl = new URL('config.yaml', folder)
   if (!files || files.includes('config.yaml')) {
@@ -127,7 +128,7 @@ const resolveFolder = async (
       const found = files.length > 0 ? files.slice(0, 20).join(', ') : 'nothing'
       throw new PocketTtsError(
         'not-found',
-        `${folder.href} holds neither config.yaml nor ${file}; it holds ${found}`,
+        `${describeUrl(folder)} holds neither config.yaml nor ${file}; it holds ${found}`,
       )
     }
   }
