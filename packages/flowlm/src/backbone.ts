@@ -68,7 +68,7 @@ const beforeLast = ({ layers }: Backbone): string =>
 export const recordPrompt = (backbone: Backbone, caches: readonly KvCache[], rows: number): Recording =>
   record(`FlowLM prompt of ${rows}`, (ops) => {
     const embedded = ops.input('embed', rows, backbone.inputProjection.outputs)
-    const x = forward(ops, embedded, backbone.layers.slice(0, -1), caches)
+    const x = forward(ops, embedded, backbone.layers.slice(0, -1), caches, (name, x) => ops.tap(name, x))
     const last = backbone.layers.length - 1
     ops.tap(lastHeads, transformerAttention(ops, x, backbone.layers[last]!, caches[last]!))
   })
@@ -93,11 +93,27 @@ export const recordPromptEnd = (backbone: Backbone, rows: number): Recording =>
 export const recordStep = (backbone: Backbone, caches: readonly KvCache[]): Recording =>
   record('FlowLM step', (ops) => {
     const latent = ops.input('latent', 1, backbone.inputProjection.inputs)
-    const embedded = ops.tap('embed', ops.linear(latent, backbone.inputProjection))
-    const x = forward(ops, embedded, backbone.layers, caches)
-    const hidden = ops.tap('hidden', ops.layerNorm(x, backbone.outNorm))
-    ops.tap('eos', ops.linear(hidden, backbone.eos))
+    step(ops, latent, backbone, caches, (name, x) => ops.tap(name, x))
   })
+
+/** Names a value of the pass, and returns it. */
+type Tap = (name: string, x: Tensor) => Tensor
+
+const untapped: Tap = (_, x) => x
+
+/** `latent` `[1, latentDim]` to the hidden state `[1, dModel]` and the end-of-speech logit `[1, 1]`. */
+export const step = (
+  ops: Operations,
+  latent: Tensor,
+  backbone: Backbone,
+  caches: readonly KvCache[],
+  tap: Tap = untapped,
+): { hidden: Tensor; eos: Tensor } => {
+  const embedded = tap('embed', ops.linear(latent, backbone.inputProjection))
+  const x = forward(ops, embedded, backbone.layers, caches, tap)
+  const hidden = tap('hidden', ops.layerNorm(x, backbone.outNorm))
+  return { hidden, eos: tap('eos', ops.linear(hidden, backbone.eos)) }
+}
 
 /** `[rows, dModel]` through the layers, extending their caches by as many positions. */
 const forward = (
@@ -105,10 +121,11 @@ const forward = (
   embedded: Tensor,
   layers: readonly TransformerLayer[],
   caches: readonly KvCache[],
+  tap: Tap,
 ): Tensor => {
   let x = embedded
   layers.forEach((layer, index) => {
-    x = ops.tap(layerTap(index), transformerLayer(ops, x, layer, caches[index]!))
+    x = tap(layerTap(index), transformerLayer(ops, x, layer, caches[index]!))
   })
   return x
 }

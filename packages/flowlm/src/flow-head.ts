@@ -100,25 +100,56 @@ const loadModulation = async (
 }
 
 /**
- * Noise to a latent in `steps` Euler steps of the Lagrangian self-distillation flow:
- * `x ← x + v(hidden, i / steps, (i + 1) / steps, x) / steps` for i = 0 … steps − 1.
- *
- * Inputs `hidden` `[steps, dModel]`, the same hidden state in each row, `time` `[steps, flowDim]`, the timestep
- * embeddings, and `noise` `[1, latentDim]`; tap `latent` `[1, latentDim]`. No modulation depends on x, so those of
- * all steps are one matrix product and their weights, half of the head, are read once.
+ * The flow head as a plan: inputs `hidden` `[steps, dModel]`, the same hidden state in each row, `time`
+ * `[steps, flowDim]` and `noise` `[1, latentDim]`, tap `latent` `[1, latentDim]`.
  */
 export const recordFlow = (head: FlowHead, steps: number): Recording =>
   record(`FlowLM flow head, ${steps} steps`, (ops) => {
     const hidden = ops.input('hidden', steps, head.condition.inputs)
     const time = ops.input('time', steps, head.condition.outputs)
-    const conditioned = ops.linear(hidden, head.condition, { residual: time })
-    const modulations = ops.linear(ops.addVector(conditioned, head.conditionBias, 'silu'), head.modulation)
-    let latent = ops.input('noise', 1, head.inputProjection.inputs)
-    for (let step = 0; step < steps; step++) {
-      latent = advance(ops, head, latent, ops.rows(modulations, step, 1), 1 / steps)
-    }
-    ops.tap('latent', latent)
+    const noise = ops.input('noise', 1, head.inputProjection.inputs)
+    ops.tap('latent', flow(ops, head, { hidden, time, noise }))
   })
+
+export interface FlowInputs {
+  /** One hidden state, in one row or repeated in as many as `time` has: `[1 or steps, dModel]` */
+  readonly hidden: Tensor
+  /** The timestep embeddings, `[steps, flowDim]` */
+  readonly time: Tensor
+  /** `[1, latentDim]` */
+  readonly noise: Tensor
+}
+
+/**
+ * Noise to a latent `[1, latentDim]` in `steps` Euler steps of the Lagrangian self-distillation flow:
+ * `x ← x + v(hidden, i / steps, (i + 1) / steps, x) / steps` for i = 0 … steps − 1.
+ */
+export const flow = (ops: Operations, head: FlowHead, { hidden, time, noise }: FlowInputs): Tensor => {
+  const steps = time.rows
+  const modulationAt = modulations(ops, head, hidden, time)
+  let latent = noise
+  for (let step = 0; step < steps; step++) latent = advance(ops, head, latent, modulationAt(step), 1 / steps)
+  return latent
+}
+
+/**
+ * All modulations of a step, one row. None depends on the latent, so where the hidden state stands in as many rows as
+ * there are steps they are one matrix product, and their weights, half of the head, are read once.
+ */
+const modulations = (
+  ops: Operations,
+  head: FlowHead,
+  hidden: Tensor,
+  time: Tensor,
+): ((step: number) => Tensor) => {
+  const modulate = (rows: Tensor): Tensor => {
+    const conditioned = ops.linear(hidden, head.condition, { residual: rows })
+    return ops.linear(ops.addVector(conditioned, head.conditionBias, 'silu'), head.modulation)
+  }
+  if (hidden.rows !== time.rows) return (step) => modulate(ops.rows(time, step, 1))
+  const all = modulate(time)
+  return (step) => ops.rows(all, step, 1)
+}
 
 /** `latent + velocity · duration`, all `[1, latentDim]`; `modulation` is a row of all modulations. */
 const advance = (

@@ -1,10 +1,19 @@
-import { Checkpoint, type Kernels, type NdArray, type Precision, type WeightReader } from '@pocket/nn'
+import {
+  Checkpoint,
+  type Kernels,
+  type Matrix,
+  type NdArray,
+  type Precision,
+  type WeightReader,
+} from '@pocket/nn'
 import { type Backbone, loadBackbone } from './backbone.ts'
 import { type FlowLmConfig, hasBosBeforeVoice, hasSpeakerProjection, readConfig } from './config.ts'
+import { denormalization } from './denormalization.ts'
 import { EmbeddingTable } from './embedding-table.ts'
 import { FlowLmError } from './errors.ts'
 import { loadFlowHead } from './flow-head.ts'
 import { BackboneState, type FlowState, type FlowStateOptions } from './flow-state.ts'
+import type { FramePass } from './frame-pass.ts'
 import { checkCount, checkValues } from './input-checks.ts'
 import { LatentSampler } from './latent-sampler.ts'
 import { loadTimestepEmbedders } from './time-embedding.ts'
@@ -31,6 +40,7 @@ interface Parts {
   readonly bos: Float32Array
   readonly latentMean: Float32Array
   readonly latentStd: Float32Array
+  readonly denormalization: Matrix
 }
 
 /**
@@ -77,12 +87,15 @@ export class FlowLm {
     const latentValues = async (name: string): Promise<Float32Array> =>
       (await checkpoint.values(name, [latentDim])).slice()
     const table = await checkpoint.stored('conditioner.embed.weight', [vocabularySize + 1, dModel])
+    const latentMean = await latentValues('emb_mean')
+    const latentStd = await latentValues('emb_std')
     return new FlowLm({
       kernels,
       config,
       bos: await latentValues('bos_emb'),
-      latentMean: await latentValues('emb_mean'),
-      latentStd: await latentValues('emb_std'),
+      latentMean,
+      latentStd,
+      denormalization: denormalization(kernels, latentMean, latentStd),
       embeddings: new EmbeddingTable(table, vocabularySize, dModel),
       backbone: await loadBackbone(checkpoint, kernels, config, precision),
       sampler: new LatentSampler(
@@ -172,6 +185,25 @@ export class FlowLm {
       const column = index % latentDim
       return value * (this.latentStd[column] ?? Number.NaN) + (this.latentMean[column] ?? Number.NaN)
     })
+  }
+
+  /**
+   * A step and the sampling of its latent in `steps` evaluations of the flow head, for recordings of the caller's own.
+   * They run on the executor that this model was loaded with. Throws FlowLmError `steps`, `state`, `disposed`.
+   */
+  framePass(state: FlowState, steps: number): FramePass {
+    const { sampler, bos } = this.#parts
+    const own = this.#own(state)
+    const times = sampler.times(steps)
+    return {
+      beginning: bos.slice(),
+      constants: { time: times },
+      describe: (ops, latent, noise) => {
+        const { hidden, eos } = own.describeStep(ops, latent)
+        const next = sampler.describe(ops, hidden, noise, ops.input('time', steps, times.length / steps))
+        return { next, eos, denormalized: ops.linear(next, this.#parts.denormalization) }
+      },
+    }
   }
 
   #own(state: FlowState): BackboneState {

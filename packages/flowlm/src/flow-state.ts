@@ -1,5 +1,5 @@
-import type { Kernels, KvCache, NdArray, Plan } from '@pocket/nn'
-import { type Backbone, recordStep } from './backbone.ts'
+import type { Kernels, KvCache, NdArray, Operations, Plan, Tensor } from '@pocket/nn'
+import { type Backbone, recordStep, step } from './backbone.ts'
 import type { FlowLmConfig } from './config.ts'
 import { FlowLmError } from './errors.ts'
 import { checkCount } from './input-checks.ts'
@@ -48,7 +48,8 @@ export class BackboneState implements FlowState {
   readonly #kernels: Kernels
   readonly #config: FlowLmConfig
   readonly #caches: KvCache[] = []
-  readonly #step: Plan
+  /** Made by the first step: whoever puts steps into a recording of their own needs none. */
+  #step: Plan | undefined
   /** The last pass: kept for its taps. */
   #last: Pick<Plan, 'taps' | 'read' | 'dispose'> | undefined
   #disposed = false
@@ -67,7 +68,6 @@ export class BackboneState implements FlowState {
     this.#config = config
     try {
       for (let layer = 0; layer < config.layers; layer++) this.#caches.push(this.#makeCache(adopt, layer))
-      this.#step = kernels.plan(recordStep(backbone, this.#caches))
     } catch (error) {
       for (const cache of this.#caches) cache.dispose()
       throw error
@@ -105,12 +105,19 @@ export class BackboneState implements FlowState {
   async step(latent: Float32Array): Promise<{ hidden: Float32Array; eosLogit: number }> {
     this.checkRoom(1)
     this.#releaseLast()
+    this.#step ??= this.#kernels.plan(recordStep(this.backbone, this.#caches))
     const plan = this.#step
     this.#last = plan
     plan.write('latent', latent)
     plan.run()
     const [hidden, eos] = await Promise.all([plan.read('hidden'), plan.read('eos')])
     return { hidden: hidden.data, eosLogit: eos.data[0] ?? Number.NaN }
+  }
+
+  /** Puts one step into a recording of the caller's own; each of its runs advances this state. */
+  describeStep(ops: Operations, latent: Tensor): { hidden: Tensor; eos: Tensor } {
+    this.#checkAlive()
+    return step(ops, latent, this.backbone, this.#caches)
   }
 
   async snapshot(): Promise<KvSnapshot> {
@@ -134,7 +141,7 @@ export class BackboneState implements FlowState {
     if (this.#disposed) return
     this.#disposed = true
     this.#releaseLast()
-    this.#step.dispose()
+    this.#step?.dispose()
     for (const cache of this.#caches) cache.dispose()
   }
 

@@ -1,7 +1,7 @@
-import type { Kernels, Plan } from '@pocket/nn'
+import type { Kernels, Operations, Plan, Tensor } from '@pocket/nn'
 import { FlowLmError } from './errors.ts'
-import { type FlowHead, recordFlow } from './flow-head.ts'
-import { embedInterval, type TimestepEmbedder } from './time-embedding.ts'
+import { type FlowHead, flow, recordFlow } from './flow-head.ts'
+import { embedSteps, type TimestepEmbedder } from './time-embedding.ts'
 
 /** A step count beyond this is a mistake: its plan alone would take tens of megabytes. */
 const mostSteps = 1000
@@ -34,18 +34,27 @@ export class LatentSampler {
 
   /** `hidden` `[dModel]` and `noise` `[latentDim]` to a latent `[latentDim]`. Throws FlowLmError `steps`. */
   async sample(hidden: Float32Array, noise: Float32Array, steps: number): Promise<Float32Array> {
-    if (!Number.isSafeInteger(steps) || steps < 1 || steps > mostSteps) {
-      throw new FlowLmError(
-        'steps',
-        `${steps} LSD steps asked for, expected a whole number from 1 to ${mostSteps}`,
-      )
-    }
+    checkSteps(steps)
     const { plan, hiddenRows } = this.#planFor(steps)
     for (let step = 0; step < steps; step++) hiddenRows.set(hidden, step * hidden.length)
     plan.write('hidden', hiddenRows)
     plan.write('noise', noise)
     plan.run()
     return (await plan.read('latent')).data
+  }
+
+  /**
+   * The same within a recording of the caller's own: `hidden` `[1, dModel]` and `noise` `[1, latentDim]` to a latent
+   * `[1, latentDim]`. `time` are the rows of `times(steps)`.
+   */
+  describe(ops: Operations, hidden: Tensor, noise: Tensor, time: Tensor): Tensor {
+    return flow(ops, this.#head, { hidden, time, noise })
+  }
+
+  /** The timestep embeddings of `steps` steps, `[steps, flowDim]`. Throws FlowLmError `steps`. */
+  times(steps: number): Float32Array {
+    checkSteps(steps)
+    return embedSteps(this.#embedders, steps)
   }
 
   #planFor(steps: number): FlowPlan {
@@ -62,12 +71,15 @@ export class LatentSampler {
 
   #makePlan(steps: number): FlowPlan {
     const plan = this.#kernels.plan(recordFlow(this.#head, steps))
-    const width = this.#head.condition.outputs
-    const times = new Float32Array(steps * width)
-    for (let step = 0; step < steps; step++) {
-      times.set(embedInterval(this.#embedders, step / steps, (step + 1) / steps), step * width)
-    }
-    plan.write('time', times)
+    plan.write('time', embedSteps(this.#embedders, steps))
     return { plan, hiddenRows: new Float32Array(steps * this.#head.condition.inputs) }
   }
+}
+
+const checkSteps = (steps: number): void => {
+  if (Number.isSafeInteger(steps) && steps >= 1 && steps <= mostSteps) return
+  throw new FlowLmError(
+    'steps',
+    `${steps} LSD steps asked for, expected a whole number from 1 to ${mostSteps}`,
+  )
 }

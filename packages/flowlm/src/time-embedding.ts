@@ -51,6 +51,19 @@ const loadTimestepEmbedder = async (
   }
 }
 
+/** The embeddings of `steps` equal intervals from 0 to 1, one below the other: `[steps, flowDim]` */
+export const embedSteps = (
+  embedders: readonly [TimestepEmbedder, TimestepEmbedder],
+  steps: number,
+): Float32Array => {
+  const width = embedders[0].alpha.length
+  const rows = new Float32Array(steps * width)
+  for (let step = 0; step < steps; step++) {
+    rows.set(embedInterval(embedders, step / steps, (step + 1) / steps), step * width)
+  }
+  return rows
+}
+
 /** The mean of both embeddings for the interval from `start` to `end`, times in [0, 1]: `[flowDim]` */
 export const embedInterval = (
   [startEmbedder, endEmbedder]: readonly [TimestepEmbedder, TimestepEmbedder],

@@ -11,6 +11,7 @@ import { type MimiConfig, readConfig } from './config.ts'
 import type { WeightKernels } from './convolution.ts'
 import { MimiDecoder } from './decoder.ts'
 import { loadDecoderNetwork } from './decoder-network.ts'
+import { DecoderPass } from './decoder-pass.ts'
 import { MimiEncoder } from './encoder.ts'
 import { hasEncoder, isEncoderTrained, loadEncoderNetwork } from './encoder-network.ts'
 import { MimiError } from './errors.ts'
@@ -19,6 +20,7 @@ import { FrameStream } from './frame-stream.ts'
 import { checkSamples } from './input-checks.ts'
 import { shapesOnly, sizesOnly } from './rehearsal.ts'
 import { padToFrames } from './sample-buffer.ts'
+import { StreamStates } from './stream-states.ts'
 import { channelsFirst, joinFrames } from './time-major.ts'
 
 export interface EncodeOptions {
@@ -83,6 +85,11 @@ export class MimiCodec {
   /** A stream of latents to be decoded. */
   createDecoder(): MimiDecoder {
     return new MimiDecoder(this.config, this.#stream(this.#decoder, true))
+  }
+
+  /** A stream of latents to be decoded within recordings of the caller's own. */
+  createDecoderPass(): DecoderPass {
+    return new DecoderPass(this.#decoder, new StreamStates(this.#kernels, cacheOptions(this.config)))
   }
 
   /**

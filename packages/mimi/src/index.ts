@@ -1,5 +1,6 @@
 export { type EncodedAudio, type EncodeOptions, MimiCodec } from './codec.ts'
 export type { MimiConfig } from './config.ts'
 export { MimiDecoder } from './decoder.ts'
+export type { DecoderPass } from './decoder-pass.ts'
 export { MimiEncoder } from './encoder.ts'
 export { MimiError, type MimiErrorCode } from './errors.ts'

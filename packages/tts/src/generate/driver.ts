@@ -1,6 +1,7 @@
 import { nextTurn } from '@pocket/nn'
 import type { Voice } from '../voices/voice.ts'
-import type { FrameSource } from './frame-source.ts'
+import type { FrameSource, NoiseRows, Step, StepOptions } from './frame-source.ts'
+import { KeptNoise } from './kept-noise.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'
 import type { AudioFrame, GenerateProgress, UtteranceChunk, Warning } from './utterance.ts'
@@ -37,7 +38,8 @@ export async function* driveUtterance(
   chunks: Iterable<PlannedChunk> | AsyncIterable<PlannedChunk>,
   context: DriveContext,
 ): AsyncGenerator<AudioFrame, void, void> {
-  const { chunkCount, onChunk } = context
+  const { chunkCount, onChunk, settings, latentDim } = context
+  const noise = new KeptNoise(settings.noise, latentDim)
   const meter = new ProgressMeter(context)
   let chunkIndex = 0
   let index = 0
@@ -48,7 +50,7 @@ export async function* driveUtterance(
     meter.resume()
     span = chunk.span
     const state: ChunkState = { frames: 0, eosStep: null }
-    for await (const pcm of driveChunk(chunk, state, context)) {
+    for await (const pcm of driveChunk(chunk, state, noise, context)) {
       finished = chunkIndex + 1 === chunkCount && nextStepEnds(chunk, state)
       meter.advance(pcm.length, chunkIndex)
       yield { pcm, index: index++, chunkIndex, span, isLast: finished }
@@ -71,27 +73,60 @@ export async function* driveUtterance(
 async function* driveChunk(
   chunk: PlannedChunk,
   state: ChunkState,
+  noise: KeptNoise,
   context: DriveContext,
 ): AsyncGenerator<Float32Array, void, void> {
-  const { source, voice, settings, latentDim, signal } = context
+  const { source, voice, settings, signal } = context
+  let steps: AsyncIterator<Step> | undefined
   try {
     await source.start(voice, chunk.ids, chunk.maxFrames)
-    let previous: Float32Array | null = null
+    steps = stepsOf(source, noise, settings)
     for (let step = 0; step < chunk.maxFrames; step++) {
       if (step > 0) await turn(context)
       signal.throwIfAborted()
-      const noise = settings.noise.next(latentDim)
+      noise.take()
       // Whatever this step would say, it ends the chunk: it need not be computed.
       if (endsAt(step, chunk, state)) return
-      const next = await source.next(previous, noise, settings)
+      const next = await nextOf(steps)
       if (state.eosStep === null && next.eosLogit > settings.eosThreshold) state.eosStep = step
       if (endsAt(step, chunk, state)) return
       const pcm = await next.pcm
       signal.throwIfAborted()
       state.frames++
       yield pcm
-      previous = next.latent
     }
+  } finally {
+    await endChunk(steps, source)
+    noise.endChunk()
+  }
+}
+
+/** The steps of a chunk, in order, each made when it is asked for or, by sources that run ahead, before. */
+const stepsOf = (source: FrameSource, noise: NoiseRows, options: StepOptions): AsyncIterator<Step> =>
+  source.run ? source.run(noise, options)[Symbol.asyncIterator]() : inLockstep(source, noise, options)
+
+async function* inLockstep(
+  source: FrameSource,
+  noise: NoiseRows,
+  options: StepOptions,
+): AsyncGenerator<Step, never, void> {
+  let previous: Float32Array | null = null
+  while (true) {
+    const step: Step = await source.next(previous, noise.next(), options)
+    yield step
+    previous = step.latent
+  }
+}
+
+const nextOf = async (steps: AsyncIterator<Step>): Promise<Step> => {
+  const result = await steps.next()
+  if (!result.done) return result.value
+  throw new Error('a source ended its chunk before the driver did')
+}
+
+const endChunk = async (steps: AsyncIterator<Step> | undefined, source: FrameSource): Promise<void> => {
+  try {
+    await steps?.return?.()
   } finally {
     await source.end()
   }

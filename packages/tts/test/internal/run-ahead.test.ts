@@ -1,0 +1,234 @@
+import { FlowLm } from '@pocket/flowlm'
+import { type CpuKernels, createCpuKernels, type SimdLevel } from '@pocket/kernels-cpu'
+import { MimiCodec } from '@pocket/mimi'
+import { mini } from '@pocket/mini'
+import { openFile } from '@pocket/safetensors/node'
+import { type NoiseSource, PocketTts, referenceNoise, type UtteranceChunk, type Voice } from '@pocket/tts'
+import { relativeL2 } from '@tooling/fixtures'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { driveUtterance } from '../../src/generate/driver.ts'
+import type { FrameSource } from '../../src/generate/frame-source.ts'
+import type { PlannedChunk } from '../../src/generate/plan-text.ts'
+import { scaledNoise } from '../../src/noise/scaled-noise.ts'
+import { CpuFrameSource } from '../../src/sources/cpu.ts'
+import { type Pace, RunAheadSource } from '../../src/sources/run-ahead.ts'
+import { fastest } from '../support/levels.ts'
+import { PlanStreams } from './plan-streams.ts'
+
+interface Model {
+  readonly kernels: CpuKernels
+  readonly flowLm: FlowLm
+  readonly codec: MimiCodec
+}
+
+const loadNetworks = async (simd: SimdLevel): Promise<Model> => {
+  const weights = await openFile(mini.model)
+  try {
+    const kernels = await createCpuKernels({ simd })
+    return {
+      kernels,
+      flowLm: await FlowLm.load(weights, kernels),
+      codec: await MimiCodec.load(weights, kernels),
+    }
+  } finally {
+    await weights.close()
+  }
+}
+
+const every = (framesPerSubmit: number, inFlight: number): Pace => ({
+  framesPerSubmit: [framesPerSubmit],
+  inFlight,
+})
+
+const paces: [string, Pace][] = [
+  ['k = 1, one in flight', every(1, 1)],
+  ['k = 1, three in flight', every(1, 3)],
+  ['k = 3, two in flight', every(3, 2)],
+  ['k = 8, three in flight', every(8, 3)],
+  ['k = 1, 1, 2, 4', { framesPerSubmit: [1, 1, 2, 4], inFlight: 2 }],
+]
+
+let model: Model
+let voice: Voice
+let chunks: PlannedChunk[]
+
+beforeAll(async () => {
+  model = await loadNetworks(fastest)
+  const tts = await PocketTts.load(mini, { simd: fastest })
+  voice = await tts.loadVoice('rms')
+  chunks = ['Yes.', 'Good morning.', 'It is late.'].map((text) => ({
+    text,
+    ids: Uint32Array.from(tts.tokenizer.encode(text)),
+    framesAfterEos: 2,
+    maxFrames: 40,
+    span: { start: 0, end: text.length },
+  }))
+  tts.dispose()
+}, 60_000)
+afterAll(() => model.kernels.dispose())
+
+interface Spoken {
+  readonly pcm: Float32Array
+  readonly frames: number
+  readonly chunks: UtteranceChunk[]
+}
+
+interface Speech {
+  readonly noise?: NoiseSource
+  readonly signal?: AbortSignal
+  readonly lsdSteps?: number
+  readonly onFrame?: (index: number) => void
+}
+
+const speak = async (source: FrameSource, what: PlannedChunk[], speech: Speech = {}): Promise<Spoken> => {
+  const done: UtteranceChunk[] = []
+  const samples: number[] = []
+  let frames = 0
+  const { noise = scaledNoise(referenceNoise(11), 0.5), lsdSteps = 1 } = speech
+  for await (const frame of driveUtterance(what, {
+    source,
+    voice,
+    settings: { noise, lsdSteps, eosThreshold: -4, onProgress: undefined, onWarning: undefined },
+    latentDim: model.flowLm.config.latentDim,
+    sampleRate: 24000,
+    signal: speech.signal ?? new AbortController().signal,
+    chunkCount: what.length,
+    onChunk: (chunk) => done.push(chunk),
+  })) {
+    samples.push(...frame.pcm)
+    if (frame.pcm.length > 0) frames++
+    speech.onFrame?.(frame.index)
+  }
+  return { pcm: Float32Array.from(samples), frames, chunks: done }
+}
+
+/** As a list of bits; a matcher would report every one of the samples. */
+const sameBits = (a: Float32Array, b: Float32Array): boolean =>
+  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength))
+
+describe('a source that runs ahead of the driver', () => {
+  let lockstep: Spoken
+
+  beforeAll(async () => {
+    lockstep = await speak(new CpuFrameSource(model.flowLm, model.codec), chunks)
+    // The chunks end by themselves, at different frames: there are frames to drop, and noise to keep.
+    for (const chunk of lockstep.chunks) expect(chunk.eosStep).not.toBeNull()
+    expect(new Set(lockstep.chunks.map(({ frames }) => frames % 8)).size).toBeGreaterThan(1)
+  })
+
+  test.each(paces)('%s: speaks as one that does not, and ends where it ends', async (_, pace) => {
+    const streams = new PlanStreams(model.kernels)
+    const ahead = await speak(new RunAheadSource(model, streams, pace), chunks)
+    expect(ahead.chunks).toEqual(lockstep.chunks)
+    // The latents are the same to the last bit (frame-recording.test.ts); the executor denormalises them in float32.
+    expect(relativeL2(ahead.pcm, lockstep.pcm)).toBeLessThan(1e-5)
+    expect(streams.open).toBe(0)
+    const mostAhead = Math.max(...pace.framesPerSubmit) * pace.inFlight
+    expect(streams.runs).toBeLessThanOrEqual(ahead.frames + chunks.length * mostAhead)
+  })
+
+  test('the bits do not depend on how far it runs ahead', async () => {
+    const streams = new PlanStreams(model.kernels)
+    const [first, ...others] = await Promise.all(
+      paces.map(([, pace]) => speak(new RunAheadSource(model, streams, pace), chunks)),
+    )
+    for (const { pcm } of others) expect(sameBits(pcm, first!.pcm)).toBe(true)
+  })
+
+  test('frame by frame, as any source, it gives the same bits', async () => {
+    const streams = new PlanStreams(model.kernels)
+    const ahead = await speak(new RunAheadSource(model, streams, every(3, 2)), chunks)
+    const source = new RunAheadSource(model, streams, every(3, 2))
+    const inLockstep: FrameSource = {
+      start: (...asked) => source.start(...asked),
+      next: (...asked) => source.next(...asked),
+      end: () => source.end(),
+    }
+    expect(sameBits((await speak(inLockstep, chunks)).pcm, ahead.pcm)).toBe(true)
+  })
+
+  test('several LSD steps', async () => {
+    const some = chunks.slice(0, 1)
+    const cpu = await speak(new CpuFrameSource(model.flowLm, model.codec), some, { lsdSteps: 3 })
+    const source = new RunAheadSource(model, new PlanStreams(model.kernels), every(3, 2))
+    const ahead = await speak(source, some, { lsdSteps: 3 })
+    expect(ahead.chunks).toEqual(cpu.chunks)
+    expect(relativeL2(ahead.pcm, cpu.pcm)).toBeLessThan(1e-4)
+  })
+
+  test('on the oracle, which denormalises as the host does, it is the same to the last bit', async () => {
+    const oracle = await loadNetworks('scalar')
+    const short = chunks.slice(0, 2).map((chunk) => ({ ...chunk, maxFrames: 3 }))
+    const cpu = await speak(new CpuFrameSource(oracle.flowLm, oracle.codec), short)
+    const ahead = await speak(new RunAheadSource(oracle, new PlanStreams(oracle.kernels), every(2, 2)), short)
+    expect(sameBits(ahead.pcm, cpu.pcm)).toBe(true)
+    oracle.kernels.dispose()
+  })
+})
+
+describe('what was submitted in vain', () => {
+  test('never goes beyond the greatest length', async () => {
+    const streams = new PlanStreams(model.kernels)
+    const limited = chunks.map((chunk) => ({ ...chunk, maxFrames: 5 }))
+    const { frames } = await speak(new RunAheadSource(model, streams, every(3, 4)), limited)
+    expect(frames).toBe(15)
+    expect(streams.submits).toEqual([3, 2, 3, 2, 3, 2])
+  })
+
+  test('noise that ends with the speech is enough', async () => {
+    const lockstep = await speak(new CpuFrameSource(model.flowLm, model.codec), chunks)
+    const needed = lockstep.chunks.reduce((rows, { frames }) => rows + frames + 1, 0)
+    const noise = endingAfter(needed)
+    const ahead = await speak(
+      new RunAheadSource(model, new PlanStreams(model.kernels), every(8, 3)),
+      chunks,
+      {
+        noise,
+      },
+    )
+    expect(ahead.chunks).toEqual(lockstep.chunks)
+  })
+
+  test('noise that ends before it stops the speech where its row was needed', async () => {
+    let frames = 0
+    const spoken = speak(new RunAheadSource(model, new PlanStreams(model.kernels), every(8, 3)), chunks, {
+      noise: endingAfter(4),
+      onFrame: () => frames++,
+    })
+    await expect(spoken).rejects.toThrow('no more noise')
+    expect(frames).toBe(4)
+  })
+
+  test.each(paces)('%s: an abort gives everything back', async (_, pace) => {
+    const streams = new PlanStreams(model.kernels)
+    const controller = new AbortController()
+    const reason = new Error('enough')
+    const spoken = speak(new RunAheadSource(model, streams, pace), chunks, {
+      signal: controller.signal,
+      onFrame: (index) => {
+        if (index === 2) controller.abort(reason)
+      },
+    })
+    await expect(spoken).rejects.toBe(reason)
+    const { runs } = streams
+    expect(streams.open).toBe(0)
+    // What was submitted by then ends with the stream.
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    expect(streams.runs).toBeLessThanOrEqual(runs + 1)
+    expect(
+      (await speak(new RunAheadSource(model, streams, pace), chunks.slice(0, 1))).frames,
+    ).toBeGreaterThan(3)
+  })
+})
+
+/** The rows of the other tests, and then an error. */
+const endingAfter = (rows: number): NoiseSource => {
+  const noise = scaledNoise(referenceNoise(11), 0.5)
+  let drawn = 0
+  return {
+    next: (length) => {
+      if (drawn++ === rows) throw new Error('no more noise')
+      return noise.next(length)
+    },
+  }
+}
