@@ -52,7 +52,7 @@ export const loadBackbone = async (
 })
 
 /** What the attention of a prompt's last layer gave: where the pass over the rows may stop. */
-export const lastHeads = 'last heads'
+const lastHeads = 'last heads'
 
 /** The tap of a layer's output. */
 export const layerTap = (layer: number): string => `layer.${layer}`
