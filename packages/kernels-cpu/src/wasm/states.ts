@@ -111,10 +111,13 @@ export class WasmKvCache extends State implements KvCache {
 
   load(k: Float32Array, v: Float32Array, positions: number): void {
     checkLoad(this, k, v, positions)
-    const { floats } = this.runtime
+    const { headDim, runtime } = this
+    const { floats } = runtime
     this.#visit(0, positions, (source, key, value) => {
-      floats[key] = k[source] ?? 0
-      floats[value] = v[source] ?? 0
+      for (let dim = 0; dim < headDim; dim++) {
+        floats[key + 8 * dim] = k[source + dim] ?? 0
+        floats[value + dim] = v[source + dim] ?? 0
+      }
     })
     this.#position = positions
   }
@@ -124,10 +127,13 @@ export class WasmKvCache extends State implements KvCache {
     const length = (this.position - from) * this.heads * this.headDim
     const k = new Float32Array(length)
     const v = new Float32Array(length)
-    const { floats } = this.runtime
+    const { headDim, runtime } = this
+    const { floats } = runtime
     this.#visit(from, this.position, (target, key, value) => {
-      k[target] = floats[key] ?? 0
-      v[target] = floats[value] ?? 0
+      for (let dim = 0; dim < headDim; dim++) {
+        k[target + dim] = floats[key + 8 * dim] ?? 0
+        v[target + dim] = floats[value + dim] ?? 0
+      }
     })
     return { k, v }
   }
@@ -136,17 +142,19 @@ export class WasmKvCache extends State implements KvCache {
     this.#position = 0
   }
 
-  /** Each value of the positions `begin … end`, in order: its index outside, and those of key and value in memory. */
+  /**
+   * Each position `begin … end` of each head: the index of its first value outside, and those of the first values of
+   * its key (eight apart) and of its value in memory. Head by head, since the keys of eight positions share lines.
+   */
   #visit(begin: number, end: number, each: (index: number, key: number, value: number) => void): void {
     const { heads, headDim, capacity } = this
     const keys = this.keys / 4
     const values = this.values / 4
     let index = 0
     for (let slot = begin; slot < end; slot++) {
-      for (let head = 0; head < heads; head++) {
-        let key = keys + head * keyFloats(capacity, headDim) + (slot >> 3) * headDim * 8 + (slot & 7)
-        let value = values + (head * capacity + slot) * valueStride(headDim)
-        for (let dim = 0; dim < headDim; dim++, key += 8) each(index++, key, value++)
+      for (let head = 0; head < heads; head++, index += headDim) {
+        const key = keys + head * keyFloats(capacity, headDim) + (slot >> 3) * headDim * 8 + (slot & 7)
+        each(index, key, values + (head * capacity + slot) * valueStride(headDim))
       }
     }
   }
