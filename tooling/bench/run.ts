@@ -1,10 +1,11 @@
 // How fast everything is on this machine, as one Markdown table: pnpm bench [--quick], see --help.
 import process from 'node:process'
-import { pocketContenders } from './src/contenders.ts'
+import { floorContenders, pocketContenders, rivalContenders } from './src/contenders.ts'
 import { writeFullModel } from './src/full-model.ts'
 import { describeBusyness, describeMachine, loadAverage } from './src/machine.ts'
 import { measure, type Outcome } from './src/measure.ts'
 import { type Options, parseOptions, usage } from './src/options.ts'
+import { formatSpeedTable } from './src/speed-table.ts'
 import { relativeSpread, wallPerCpu } from './src/statistics.ts'
 import { stages } from './src/subject.ts'
 import { formatTable } from './src/table.ts'
@@ -14,7 +15,7 @@ const report = (model: string) => (what: string) => {
 }
 
 /** One model after the other, so that two of them are never in memory at once. */
-const measureModels = async ({ models, variants, effort }: Options): Promise<Outcome> => {
+const measureModels = async ({ models, variants, rivals, effort }: Options): Promise<Outcome> => {
   const outcomes: Outcome[] = []
   if (models.includes('mini')) {
     const contenders = pocketContenders('`@pocket/mini`', 'mini', variants)
@@ -22,7 +23,12 @@ const measureModels = async ({ models, variants, effort }: Options): Promise<Out
   }
   if (models.includes('full')) {
     report('full')('generating weights')
-    const contenders = pocketContenders('full size', await writeFullModel(), variants)
+    const model = 'full size'
+    const contenders = [
+      ...pocketContenders(model, await writeFullModel(), variants),
+      ...(rivals ? rivalContenders(model, variants) : []),
+    ]
+    contenders.push(...floorContenders(model, contenders))
     outcomes.push(await measure(contenders, effort, report('full')))
   }
   if (process.stderr.isTTY) process.stderr.write('\r\x1b[K')
@@ -40,6 +46,8 @@ const print = ({ measurements, missing }: Outcome, { clock }: Options, load: num
     const spreads = series.map((samples) => relativeSpread(samples.map((sample) => sample[clock])))
     console.log(`${describeMachine()}. ${describeBusyness(load, wallPerCpu(series.flat()))}\n`)
     console.log(formatTable(measurements, clock))
+    const speeds = formatSpeedTable(measurements, clock)
+    if (speeds) console.log(`\n${speeds}`)
     console.log(
       `\nMilliseconds of ${clock === 'wall' ? 'wall' : 'processor'} time, medians; the middle half of a stage's ` +
         `samples spans at most ${Math.round(100 * Math.max(...spreads))} % of its median. First audio is of the wall clock.`,

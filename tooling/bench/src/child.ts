@@ -37,12 +37,14 @@ const commands: Commands = {
   },
 
   async speak(text, frames) {
+    const frameStream = subject.speak?.(text)
+    if (!frameStream) return undefined
     const start = performance.now()
     let firstAudio = 0
     let samples = 0
     const whole = await timed(async () => {
       let left = frames
-      for await (const { pcm } of subject.speak(text)) {
+      for await (const { pcm } of frameStream) {
         if (samples === 0) firstAudio = performance.now() - start
         samples += pcm.length
         if (--left === 0) break

@@ -1,13 +1,19 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
+import type { KeptAs } from './full-work.ts'
 import type { Answer, Commands, Request } from './protocol.ts'
 import type { SubjectName } from './subject.ts'
+import type { FloorSettings } from './subjects/floor.ts'
 
 /** A row of the table: a subject, and what the table calls it. */
 export interface Contender {
   readonly model: string
   readonly engine: string
   readonly subject: SubjectName
+  /** How it keeps the weights of the model of full size; undefined for other models. */
+  readonly kept?: KeptAs
+  /** The least that could be hoped for; undefined where vectors of 128 bits are no measure. */
+  readonly floor?: FloorSettings
 }
 
 const child = fileURLToPath(new URL('./child.ts', import.meta.url))

@@ -1,6 +1,10 @@
 import { probeSimd } from '@pocket/kernels-cpu'
 import type { LoadOptions } from '@pocket/tts'
 import type { Contender } from './contender.ts'
+import type { KeptAs } from './full-work.ts'
+import { rivals } from './rivals.ts'
+import type { FloorSettings } from './subjects/floor.ts'
+import type { OnnxSettings } from './subjects/onnxruntime.ts'
 import type { PocketSettings } from './subjects/pocket.ts'
 
 /** What is varied: every combination becomes a row. */
@@ -26,12 +30,45 @@ export const pocketContenders = (
       variants.precision.map((precision) => {
         const engine = [
           simd,
-          ...(String(variants.threads) === '1' ? [] : [`${threads} ${threads === 1 ? 'thread' : 'threads'}`]),
+          ...threadsIfMany(threads, variants),
           ...(precision === 'stored' ? [] : [precision]),
         ].join(', ')
         const options = { simd, threads, ...(precision === 'stored' ? {} : { precision }) }
         const settings: PocketSettings = { source, options }
-        return { model, engine, subject: { module: 'pocket', settings } }
+        const known = source === 'mini' ? {} : knownWork(simd, precision === 'stored' ? 'bf16' : precision)
+        return { model, engine, subject: { module: 'pocket', settings }, ...known }
       }),
     ),
   )
+
+/** Other runtimes with the work of the model of full size. */
+export const rivalContenders = (model: string, variants: Variants): Contender[] =>
+  rivals.flatMap((rival) =>
+    variants.threads.flatMap((threads) =>
+      (['f32', 'int8'] as const).map((precision) => {
+        const engine = [rival, ...threadsIfMany(threads, variants), precision].join(', ')
+        const settings: OnnxSettings = { rival, precision, threads }
+        const known = knownWork(availableLevels().at(-1) ?? 'scalar', precision)
+        return { model, engine, subject: { module: 'onnxruntime', settings }, ...known }
+      }),
+    ),
+  )
+
+/** The floors that contenders of one model name. */
+export const floorContenders = (model: string, contenders: readonly Contender[]): Contender[] => {
+  const floors = new Map(contenders.flatMap(({ floor }) => (floor ? [[floorName(floor), floor]] : [])))
+  return [...floors].map(([engine, floor]) => ({
+    model,
+    engine,
+    subject: { module: 'floor', settings: floor },
+    kept: floor.kept,
+  }))
+}
+
+export const floorName = ({ level, kept }: FloorSettings): string => `floor: ${level}, ${kept}`
+
+const knownWork = (simd: Variants['simd'][number], kept: KeptAs): Pick<Contender, 'kept' | 'floor'> =>
+  simd === 'simd' || simd === 'relaxed' ? { kept, floor: { level: simd, kept } } : { kept }
+
+const threadsIfMany = (threads: number, variants: Variants): string[] =>
+  String(variants.threads) === '1' ? [] : [`${threads} ${threads === 1 ? 'thread' : 'threads'}`]

@@ -19,7 +19,8 @@ export interface Measurement {
   readonly load: Sample
   readonly stages: Readonly<Record<Stage, readonly Sample[]>>
   readonly spoken: readonly Spoken[]
-  readonly memory: Memory
+  /** Undefined where the subject does not speak: then it does not hold what that takes. */
+  readonly memory: Memory | undefined
 }
 
 export interface Outcome {
@@ -52,11 +53,15 @@ export const measure = async (
     }
     report('speech')
     for (let utterance = 0; utterance < effort.utterances; utterance++) {
-      for (const { process, spoken } of open) spoken.push(await process.ask('speak', text, effort.frames))
+      for (const { process, spoken } of open) {
+        const utterance = await process.ask('speak', text, effort.frames)
+        if (utterance) spoken.push(utterance)
+      }
     }
     const measurements: Measurement[] = []
     for (const { contender, process, load, samples, spoken } of open) {
-      measurements.push({ contender, load, stages: samples, spoken, memory: await process.ask('memory') })
+      const memory = spoken.length > 0 ? await process.ask('memory') : undefined
+      measurements.push({ contender, load, stages: samples, spoken, memory })
     }
     return { measurements, missing }
   } finally {

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { availableLevels, type Variants } from './contenders.ts'
 import type { Effort } from './measure.ts'
-import type { Clock } from './table.ts'
+import type { Clock } from './times.ts'
 
 export const usage = `pnpm bench [options]: how fast everything is on this machine, as a Markdown table
 
@@ -11,6 +11,7 @@ export const usage = `pnpm bench [options]: how fast everything is on this machi
   --scalar             also the scalar level: slow
   --threads <list>     default 1
   --precision <list>   stored, bf16, f32, int8; default stored: as the file has them
+  --rivals             also other runtimes, at full size, where they are installed
   --clock <clock>      wall, or cpu: processor time, for a machine that has other things to do; default wall
   --help
 
@@ -19,6 +20,7 @@ Lists are separated by commas; every combination becomes a row.`
 export interface Options {
   readonly models: readonly string[]
   readonly variants: Variants
+  readonly rivals: boolean
   readonly effort: Effort
   readonly clock: Clock
 }
@@ -37,6 +39,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       scalar: { type: 'boolean', default: false },
       threads: { type: 'string', default: '1' },
       precision: { type: 'string', default: 'stored' },
+      rivals: { type: 'boolean', default: false },
       clock: { type: 'string', default: 'wall' },
       help: { type: 'boolean', default: false },
     },
@@ -51,6 +54,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       threads: values.threads.split(',').map(Number),
       precision: listOf('precision', values.precision, ['stored', 'bf16', 'f32', 'int8'] as const),
     },
+    rivals: values.rivals,
     effort: values.quick ? quick : thorough,
     clock,
   }

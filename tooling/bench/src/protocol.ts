@@ -28,7 +28,8 @@ export interface Commands {
   open(name: SubjectName): Promise<Sample>
   /** No samples where the subject has no such stage. */
   time(stage: Stage, budget: Budget): Promise<Sample[]>
-  speak(text: string, frames: number): Promise<Spoken>
+  /** Undefined where the subject does not speak. */
+  speak(text: string, frames: number): Promise<Spoken | undefined>
   memory(): Promise<Memory>
 }
 

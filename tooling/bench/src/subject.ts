@@ -2,7 +2,7 @@
 export const stages = ['prompt', 'step', 'flow', 'decode', 'encode'] as const
 
 /**
- * `prompt`: the language model reads 50 tokens after a voice of ten seconds. `step`: its backbone makes one frame.
+ * `prompt`: the language model reads 50 tokens after a voice of ten seconds (`sizes.ts`). `step`: its backbone makes one frame.
  * `flow`: the flow head makes the frame's latent, in one step. `decode`: the codec makes 80 ms of sound of it.
  * `encode`: the codec makes a latent of 80 ms of sound.
  */
@@ -17,12 +17,12 @@ export interface Work {
   dispose(): void
 }
 
-/** Something that speaks. Every kind of it is a module beside `subjects/pocket.ts` that exports `open`. */
+/** Something that speaks, or does parts of it. Every kind of it is a module in `subjects/` that exports `open`. */
 export interface Subject {
   /** Undefined for a stage that it does not have, or that cannot be told from others. */
   prepare(stage: Stage): Promise<Work | undefined>
-  /** The text, as frames of sound; the caller stops when it has heard enough. */
-  speak(text: string): AsyncIterable<{ readonly pcm: Float32Array }>
+  /** The text, as frames of sound; the caller stops when it has heard enough. Missing where there are only parts. */
+  speak?(text: string): AsyncIterable<{ readonly pcm: Float32Array }>
   /** Bytes of its WebAssembly memories; undefined where it has none. */
   wasmBytes(): number | undefined
 }

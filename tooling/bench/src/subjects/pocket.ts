@@ -1,5 +1,6 @@
 import { mini } from '@pocket/mini'
 import { type LoadOptions, PocketTts, type Voice } from '@pocket/tts'
+import { promptTokens, voicePositions } from '../sizes.ts'
 import type { Stage, Subject, Work } from '../subject.ts'
 import { watchWasmMemory } from '../wasm-memory.ts'
 
@@ -9,9 +10,6 @@ export interface PocketSettings {
   readonly options: Pick<LoadOptions, 'simd' | 'threads' | 'precision'>
 }
 
-/** A voice of ten seconds, and a text of the longest usual chunk. */
-const voicePositions = 125
-const promptTokens = 50
 /** Positions for the frames of one measurement. */
 const roomForFrames = 1000
 
