@@ -19,7 +19,7 @@ export default [
       'src/worker/browser.ts',
     ],
     external: ['#platform', '#hub', '#worker', /^node:/],
-    clean: ['!worker/browser-entry.*'],
+    clean: ['!worker/browser-entry.*', '!worker/kernel-thread.*'],
   }),
   // One file with everything in it, made from the sources of all packages: bundlers that turn workers into classic
   // scripts, as Vite does by default, need not split it, and a page without a bundler can start it as it is.
@@ -31,6 +31,17 @@ export default [
     splitting: false,
     noExternal: [/./],
     banner: { js: `/*! This file contains yaml, https://eemeli.org/yaml\n${yamlLicense}*/` },
+    esbuildOptions(options) {
+      options.conditions = ['@pocket/source', 'browser']
+    },
+  }),
+  // The threads of the kernels in that file start from one beside it.
+  library({
+    entry: { 'kernel-thread': 'src/worker/kernel-thread.ts' },
+    outDir: 'dist/worker',
+    dts: false,
+    clean: false,
+    noExternal: [/./],
     esbuildOptions(options) {
       options.conditions = ['@pocket/source', 'browser']
     },

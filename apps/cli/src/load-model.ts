@@ -15,6 +15,7 @@ export const loadModel = async (
   let isFetched = false
   const tts = await PocketTts.load(chooseModel(flags).source, {
     simd: flags.simd,
+    threads: flags.threads,
     signal,
     onProgress: (progress) => {
       isFetched ||= progress.stage === 'download'

@@ -28,8 +28,8 @@ export const showLoading = ({ loadedBytes, totalBytes }: LoadProgress): void => 
 const levels = { relaxed: 'relaxed SIMD', simd: 'SIMD', scalar: 'no SIMD' }
 
 /** Fills in what is known once the model is there, and lets the user begin. */
-export const showEngine = ({ engine, simd, threads }: LoadedEngine): void => {
-  const { defaultVoice } = engine
+export const showEngine = ({ engine, simd }: LoadedEngine): void => {
+  const { defaultVoice, threads } = engine
   const option = (name: string) => new Option(name, name, name === defaultVoice, name === defaultVoice)
   elements.voice.replaceChildren(...engine.voices().map(option))
   elements.temperature.value = String(engine.config.defaultTemperature)

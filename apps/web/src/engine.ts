@@ -5,13 +5,9 @@ import { type LoadProgress, loadInWorker, type SpeechEngine } from '@pocket/tts'
 export interface LoadedEngine {
   readonly engine: SpeechEngine
   readonly simd: SimdLevel
-  readonly threads: number
 }
 
 const bestFirst: readonly SimdLevel[] = ['relaxed', 'simd', 'scalar']
-
-/** The engine has no use for more yet. */
-const threads = 1
 
 /**
  * The embedded model on a thread of its own, on the best level of this browser, or the one asked for. Levels are asked
@@ -24,7 +20,7 @@ export const loadEngine = async (
   const levels = wanted ? [wanted] : bestFirst.slice(bestFirst.indexOf(probeSimd()))
   for (const [index, simd] of levels.entries()) {
     try {
-      return { engine: await loadInWorker(mini, { simd, threads, onProgress }), simd, threads }
+      return { engine: await loadInWorker(mini, { simd, onProgress }), simd }
     } catch (error) {
       if (!isFailedSelfTest(error) || index === levels.length - 1) throw error
     }

@@ -5,8 +5,8 @@ import { fileURLToPath } from 'node:url'
 import asc from 'assemblyscript/asc'
 
 /**
- * Compiles `assembly/` to `build/simd.wasm` and `build/relaxed.wasm`, the same sources twice: the relaxed build may
- * fuse multiplications with additions. The same sources and compiler give the same bytes.
+ * Compiles `assembly/` four times. The relaxed builds may fuse multiplications with additions; the shared ones work in
+ * memory that threads share, which is not to be had everywhere. The same sources and compiler give the same bytes.
  *
  * Run as a program it always builds; tests call `buildKernels({ onlyStale: true })`, which looks at content, not at
  * times: a checkout sets those at will.
@@ -14,14 +14,21 @@ import asc from 'assemblyscript/asc'
 
 const root = fileURLToPath(new URL('../', import.meta.url))
 
-const builds = {
-  simd: ['--enable', 'simd'],
-  relaxed: ['--enable', 'simd', '--enable', 'relaxed-simd'],
+const relaxed = ['--enable', 'relaxed-simd']
+/** 65536 pages, all that 32-bit addresses reach: the host may give a memory that ends earlier. */
+const shared = ['--enable', 'threads', '--sharedMemory', '--maximumMemory', '65536']
+
+const builds: Record<string, { entry: string; features: string[] }> = {
+  simd: { entry: 'index', features: [] },
+  relaxed: { entry: 'index', features: relaxed },
+  'simd-shared': { entry: 'shared', features: shared },
+  'relaxed-shared': { entry: 'shared', features: [...relaxed, ...shared] },
 }
 
 const options = [
   '-O3',
   '--noAssert',
+  ...['--enable', 'simd'],
   // The kernels allocate nothing: no garbage collector, no heap, and the host's memory.
   ...['--runtime', 'stub', '--importMemory', '--noExportMemory'],
   // Counts times strides mix i32 and usize, which are the same 32 bits in this memory; v128 stays inside the module.
@@ -34,19 +41,18 @@ export const buildKernels = async ({ onlyStale = false } = {}): Promise<void> =>
   const isFresh =
     readIfThere('build/sources.sha256') === digest && outputs.every((path) => existsSync(root + path))
   if (onlyStale && isFresh) return
-  for (const [name, features] of Object.entries(builds)) await compile(features, `build/${name}.wasm`)
+  for (const [name, { entry, features }] of Object.entries(builds)) {
+    await compile(`assembly/${entry}.ts`, features, `build/${name}.wasm`)
+  }
   writeInPlace('build/sources.sha256', digest)
 }
 
-const compile = async (features: string[], output: string): Promise<void> => {
+const compile = async (entry: string, features: string[], output: string): Promise<void> => {
   const errors: string[] = []
-  const { error } = await asc.main(
-    ['assembly/index.ts', '--baseDir', root, '--outFile', output, ...options, ...features],
-    {
-      writeFile: (name, contents) => writeInPlace(name, contents),
-      stderr: { write: (text: string | Uint8Array) => errors.push(String(text)) },
-    },
-  )
+  const { error } = await asc.main([entry, '--baseDir', root, '--outFile', output, ...options, ...features], {
+    writeFile: (name, contents) => writeInPlace(name, contents),
+    stderr: { write: (text: string | Uint8Array) => errors.push(String(text)) },
+  })
   if (error || errors.length > 0) throw new Error(`${output}: ${errors.join('')}`, { cause: error })
 }
 

@@ -11,6 +11,8 @@ export type KernelErrorCode =
   | 'out-of-memory'
   /** Used after `dispose`. */
   | 'disposed'
+  /** A thread of an executor has ended by itself, and its work with it: make another executor. */
+  | 'thread-failed'
   /** The start-up self-test of an executor gave a wrong number. */
   | 'self-test'
 

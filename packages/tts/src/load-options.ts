@@ -23,7 +23,11 @@ export interface LoadOptions {
   readonly precision?: 'f32' | 'bf16' | 'int8' | undefined
   /** WebAssembly level of the CPU kernels. Default `auto`, the best this machine has. */
   readonly simd?: CpuKernelsOptions['simd'] | undefined
-  /** Threads of the CPU kernels. Default 1, the only number yet. */
+  /**
+   * Threads that share the work of the CPU kernels, the engine's own included; speech is the same for any. Default: as
+   * many as there are processors, at most 4, and 1 in pages that are not cross-origin isolated. A number asked for is
+   * that one or an error.
+   */
   readonly threads?: number | undefined
   /**
    * The most positions that one chunk may take: voice, text and frames together. Memory is reserved per chunk as needed,
@@ -75,8 +79,8 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
       )
     }
   }
-  const { maxPositions = usualMaxPositions, threads = 1 } = options
-  for (const [name, value] of Object.entries({ maxPositions, threads })) {
+  const { maxPositions = usualMaxPositions, threads } = options
+  for (const [name, value] of Object.entries({ maxPositions, threads: threads ?? 1 })) {
     if (Number.isSafeInteger(value) && value >= 1) continue
     throw invalidOption(name, value, 'a whole number of at least 1')
   }

@@ -36,6 +36,8 @@ export class PocketTts {
   readonly tokenizer: SentencePieceUnigram
   readonly codec: MimiCodec
   readonly flowLm: FlowLm
+  /** Threads that share the work, the calling one included. */
+  readonly threads: number
   /** The voice that speaks when none is named; undefined where the model lists none. */
   readonly defaultVoice: string | undefined
   /** What went less well in loading: `no-voice-cloning` where only the weights without it could be had, and why. */
@@ -52,7 +54,7 @@ export class PocketTts {
    * @throws PocketTtsError `invalid-option`, `unsupported` (a backend or precision that is not available yet),
    *   `unknown-model`, `not-found`, `invalid-model` (what is wrong is named), `access-denied`, `offline`,
    *   `download-failed`, `checksum-mismatch`, `cache-failed`; KernelError `unavailable` where this machine lacks the
-   *   `simd` level asked for by name; the signal's reason
+   *   `simd` level or the number of `threads` asked for; the signal's reason
    */
   static async load(source: ModelSource, options: LoadOptions = {}): Promise<PocketTts> {
     const { maxPositions, ...checked } = checkLoadOptions(options)
@@ -73,6 +75,7 @@ export class PocketTts {
     this.tokenizer = model.tokenizer
     this.codec = model.codec
     this.flowLm = model.flowLm
+    this.threads = model.kernels.threads
     this.warnings = model.warnings
     this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
     this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })

@@ -1,7 +1,14 @@
 import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
-import { configOption, languageOption, modelOption, quietOption, simdOption } from './shared-options.ts'
+import {
+  configOption,
+  languageOption,
+  modelOption,
+  quietOption,
+  simdOption,
+  threadsOption,
+} from './shared-options.ts'
 
 const notes = `
 Latents mean something only to the codec that made them: a file that names another model is refused. The sound
@@ -21,6 +28,7 @@ export const decodeCommand = (io: Io): Command =>
     .addOption(configOption())
     .addOption(modelOption())
     .addOption(simdOption())
+    .addOption(threadsOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (latents: string, flags: CodecFlags) => {

@@ -1,7 +1,14 @@
 import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
-import { configOption, languageOption, modelOption, quietOption, simdOption } from './shared-options.ts'
+import {
+  configOption,
+  languageOption,
+  modelOption,
+  quietOption,
+  simdOption,
+  threadsOption,
+} from './shared-options.ts'
 
 const notes = `
 A recording is a WAV file of 24 kHz, one channel, 16 bits. It becomes 12.5 latents a second, each of 32
@@ -23,6 +30,7 @@ export const encodeCommand = (io: Io): Command =>
     .addOption(configOption())
     .addOption(modelOption())
     .addOption(simdOption())
+    .addOption(threadsOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, flags: CodecFlags) => {

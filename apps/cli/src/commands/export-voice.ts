@@ -9,6 +9,7 @@ import {
   quantizeOption,
   quietOption,
   simdOption,
+  threadsOption,
 } from './shared-options.ts'
 
 const notes = `
@@ -38,6 +39,7 @@ export const exportVoiceCommand = (io: Io): Command =>
     .addOption(modelOption())
     .addOption(quantizeOption())
     .addOption(simdOption())
+    .addOption(threadsOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, voice: string | undefined, flags: ExportFlags) => {

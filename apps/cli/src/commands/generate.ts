@@ -9,6 +9,7 @@ import {
   quantizeOption,
   quietOption,
   simdOption,
+  threadsOption,
 } from './shared-options.ts'
 
 const examples = `
@@ -46,6 +47,7 @@ export const generateCommand = (io: Io): Command =>
     .addOption(modelOption())
     .addOption(quantizeOption())
     .addOption(simdOption())
+    .addOption(threadsOption())
     .addOption(quietOption())
     .addHelpText('after', examples)
     .action(async (text: string | undefined, flags: GenerateFlags) => {

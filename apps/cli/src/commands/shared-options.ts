@@ -1,4 +1,5 @@
 import { Option } from 'commander'
+import { parseNumber } from '../numbers.ts'
 
 /** At most one of the three options that name a model may be given: which would win is nothing to guess. */
 export const languageOption = (): Option =>
@@ -27,5 +28,11 @@ export const simdOption = (): Option =>
   new Option('--simd <level>', 'WebAssembly level of the kernels')
     .choices(['auto', 'relaxed', 'simd', 'scalar'])
     .default('auto')
+
+export const threadsOption = (): Option =>
+  new Option(
+    '--threads <number>',
+    'threads that share the work; default: one a processor, at most 4',
+  ).argParser(parseNumber)
 
 export const quietOption = (): Option => new Option('-q, --quiet', 'print nothing but errors')

@@ -10,12 +10,15 @@ import { createFlags, type logLevels } from './flags.ts'
 export interface CommandLine {
   /** A model folder, config file or URL; undefined for the embedded model. */
   readonly model: string | undefined
+  /** Threads that share the work; undefined for the usual number. */
+  readonly threads: number | undefined
   readonly logLevel: (typeof logLevels)[number]
   readonly options: ServerOptions
 }
 
 interface Flags extends Omit<ServerOptions, 'apiKey'> {
   readonly model?: string
+  readonly threads?: number
   readonly logLevel: CommandLine['logLevel']
   readonly apiKeyFile?: string
 }
@@ -46,11 +49,11 @@ export const parseCommandLine = (
     outputError: (text, print) => print(text.replace(/^error: /, `${terminal.name}: `)),
   })
   command.parse(args, { from: 'user' })
-  const { model, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
+  const { model, threads, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
   const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
-  return { model, logLevel, options: all }
+  return { model, threads, logLevel, options: all }
 }
 
 const createCommand = (name: string): Command => {

@@ -39,6 +39,9 @@ export const createFlags = (): Option[] => [
   flag('host', '<address>', 'where to listen; 0.0.0.0 lets other machines in').default(defaults.host),
   number('port', '0 takes any free one', defaults.port),
   flag('model', '<folder>', 'a model folder or config.yaml, by path or URL; default: the embedded model'),
+  flag('threads', '<number>', 'threads that share the work; default: one a processor, at most 4').argParser(
+    parseNumber,
+  ),
   flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
   flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
   list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),

@@ -21,7 +21,7 @@ import {
   wasmVector,
 } from './weights.ts'
 
-/** The WebAssembly executor: one thread, one memory, one build of the kernels. */
+/** The WebAssembly executor: one memory, one build of the kernels, one or more threads. */
 export class WasmKernels implements Kernels {
   readonly name: string
   readonly #runtime: Runtime
@@ -53,6 +53,10 @@ export class WasmKernels implements Kernels {
 
   kvCache(options: KvCacheOptions): WasmKvCache {
     return new WasmKvCache(this.#runtime, options)
+  }
+
+  get threads(): number {
+    return this.#runtime.threads
   }
 
   plan(recording: Recording): WasmPlan {

@@ -62,7 +62,7 @@ export class WasmPlan implements Plan {
     for (const state of this.#states) state.checkAlive()
     checkCapacity(this.#recording.label, this.#caches)
     for (const { prepare } of this.#steps) prepare?.()
-    this.#runtime.kernels.run(this.#program)
+    this.#runtime.run(this.#program)
   }
 
   async read(name: string): Promise<NdArray<Float32Array>> {

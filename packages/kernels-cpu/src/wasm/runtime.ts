@@ -1,47 +1,69 @@
 import { KernelError } from '@pocket/nn'
-import { FirstFitAllocator } from './allocator.ts'
-
-/** The functions that assembly/index.ts exports. Addresses are bytes from the start of the memory; see there for the meaning. */
-export interface KernelExports {
-  run(program: number): void
-  packPanel(rows: number, count: number, inputs: number, panel: number, conversion: number): void
-}
+import { alignment, FirstFitAllocator } from './allocator.ts'
+import { Crew, type CrewExports } from './crew.ts'
+import { type KernelExports, type Runner, type SingleExports, singleRunner } from './runner.ts'
 
 const pageBytes = 65536
 /** Memory begins small; an executor that only plays with a few kernels should not reserve megabytes. */
 const initialPages = 16
 /** The most that 32-bit addresses reach. */
-const maximumPages = 65536
+const mostPages = 65536
+/** 512 MiB: a full-size model and its states. */
+const fewestPages = 8192
 /** Memory grows by at least this share of itself: engines that move it as it grows do so seldom. */
 const growth = 1 / 4
+
+/** What a runtime is until it is disposed of. */
+interface Parts {
+  readonly memory: WebAssembly.Memory
+  readonly maximumPages: number
+  readonly kernels: KernelExports
+  readonly runner: Runner
+}
+
 /** One instance of the kernels and the memory they work on. Everything of an executor lies in that memory. */
 export class Runtime {
-  #parts: { memory: WebAssembly.Memory; kernels: KernelExports } | undefined
+  /** Threads that share the work. */
+  readonly threads: number
+  #parts: Parts | undefined
   readonly #allocator: FirstFitAllocator
   #floats: Float32Array<ArrayBuffer>
   #words: Uint32Array<ArrayBuffer>
 
-  private constructor(memory: WebAssembly.Memory, kernels: KernelExports, begin: number) {
-    this.#parts = { memory, kernels }
-    // The kernels' constants come first; never address 0, which means "not there" in descriptors.
+  /** The host may use what begins at `begin`: the kernels' constants come first, and so no block has the address 0. */
+  private constructor(parts: Parts, begin: number) {
+    const { memory, runner } = parts
+    this.#parts = parts
+    this.threads = runner.threads
     this.#allocator = new FirstFitAllocator(begin, memory.buffer.byteLength)
     this.#floats = new Float32Array(memory.buffer)
     this.#words = new Uint32Array(memory.buffer)
   }
 
+  /** One thread, with a build that is not shared. */
   static async create(module: WebAssembly.Module): Promise<Runtime> {
-    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maximumPages })
+    const memory = new WebAssembly.Memory({ initial: initialPages, maximum: mostPages })
     const { exports } = await WebAssembly.instantiate(module, { env: { memory } })
-    // The one place where the module's untyped exports get their types; a test compares the two lists.
-    const { memoryBegin, ...kernels } = exports as unknown as KernelExports & {
-      memoryBegin: WebAssembly.Global
-    }
-    return new Runtime(memory, kernels, memoryBegin.value)
+    // Here and below the module's untyped exports get their types; a test compares the lists.
+    const { memoryBegin, ...kernels } = exports as unknown as SingleExports & Globals<'memoryBegin'>
+    const parts = { memory, maximumPages: mostPages, kernels, runner: singleRunner(kernels) }
+    return new Runtime(parts, memoryBegin.value)
   }
 
-  /** Threads that share the work. */
-  get threads(): number {
-    return 1
+  /** Several threads, with a shared build. Throws KernelError `unavailable` where they cannot start. */
+  static async createShared(module: WebAssembly.Module, threads: number): Promise<Runtime> {
+    const { memory, maximumPages } = sharedMemory()
+    const { exports } = await WebAssembly.instantiate(module, { env: { memory } })
+    const { memoryBegin, crewBytes, ...kernels } = exports as unknown as CrewExports &
+      Globals<'memoryBegin' | 'crewBytes'>
+    const crew = Math.ceil(memoryBegin.value / alignment) * alignment
+    const runner = await Crew.assemble(kernels, { module, memory, crew }, threads)
+    return new Runtime({ memory, maximumPages, kernels, runner }, crew + crewBytes.value)
+  }
+
+  /** Runs a program that lies at this address. Throws KernelError `disposed`, `thread-failed`. */
+  run(program: number): void {
+    this.#alive().runner.run(program)
   }
 
   /** Throws KernelError `disposed` after `dispose`. */
@@ -71,11 +93,11 @@ export class Runtime {
    * `out-of-memory` that is thrown where the memory cannot grow.
    */
   allocate(bytes: number, what: string): number {
-    const { memory } = this.#alive()
+    const { memory, maximumPages } = this.#alive()
     const address = this.#allocator.allocate(bytes)
     if (address !== undefined) return address
     const held = memory.buffer.byteLength
-    if (!this.#grow(memory, this.#allocator.endFor(bytes))) {
+    if (!this.#grow(memory, maximumPages, this.#allocator.endFor(bytes))) {
       throw new KernelError(
         'out-of-memory',
         `${what}: ${bytes} bytes asked for; the WebAssembly memory holds ${held} bytes, ${this.used} of them ` +
@@ -105,17 +127,18 @@ export class Runtime {
   }
 
   dispose(): void {
+    this.#parts?.runner.dispose()
     this.#parts = undefined
     this.#floats = new Float32Array()
     this.#words = new Uint32Array()
   }
 
-  #alive(): { memory: WebAssembly.Memory; kernels: KernelExports } {
+  #alive(): Parts {
     if (!this.#parts) throw new KernelError('disposed', 'the executor was disposed')
     return this.#parts
   }
 
-  #grow(memory: WebAssembly.Memory, end: number): boolean {
+  #grow(memory: WebAssembly.Memory, maximumPages: number, end: number): boolean {
     const pages = memory.buffer.byteLength / pageBytes
     const needed = Math.ceil(end / pageBytes)
     const wished = Math.min(maximumPages, Math.max(needed, Math.ceil(pages * (1 + growth))))
@@ -126,6 +149,21 @@ export class Runtime {
     this.#words = new Uint32Array(memory.buffer)
     this.#allocator.extend(memory.buffer.byteLength)
     return true
+  }
+}
+
+type Globals<Name extends string> = Readonly<Record<Name, WebAssembly.Global>>
+
+/** An engine sets the addresses aside that a shared memory may grow to; one that has not as many gets fewer. */
+const sharedMemory = (): { memory: WebAssembly.Memory; maximumPages: number } => {
+  for (let maximumPages = mostPages; ; maximumPages /= 2) {
+    try {
+      const memory = new WebAssembly.Memory({ initial: initialPages, maximum: maximumPages, shared: true })
+      return { memory, maximumPages }
+    } catch (cause) {
+      if (maximumPages > fewestPages) continue
+      throw new KernelError('unavailable', 'shared memory cannot be had', { cause })
+    }
   }
 }
 

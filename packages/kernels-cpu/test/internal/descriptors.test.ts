@@ -81,20 +81,34 @@ describe('codes', () => {
 })
 
 describe('exports', () => {
-  const source = readFileSync(new URL('../../src/wasm/runtime.ts', import.meta.url), 'utf8')
-  const declared = source.slice(source.indexOf('interface KernelExports'), source.indexOf('const pageBytes'))
+  const declared = (file: string, name: string): string[] => {
+    const source = readFileSync(new URL(`../../src/wasm/${file}`, import.meta.url), 'utf8')
+    const from = source.indexOf(`interface ${name} `)
+    return [...source.slice(from, source.indexOf('\n}', from)).matchAll(/^ {2}(\w+)\(/gm)].map(
+      ([, name]) => name!,
+    )
+  }
+  const builds = [
+    { sharing: 'single', own: declared('runner.ts', 'SingleExports'), globals: ['memoryBegin'] },
+    { sharing: 'shared', own: declared('crew.ts', 'CrewExports'), globals: ['crewBytes', 'memoryBegin'] },
+  ] as const
 
-  it.skipIf(probeSimd() === 'scalar')('are those that the runtime names, and nothing else', async () => {
-    const exported = WebAssembly.Module.exports(await kernelModule('simd'))
-    const functions = exported.filter(({ kind }) => kind === 'function').map(({ name }) => name)
-    expect(functions.sort()).toEqual([...declared.matchAll(/^ {2}(\w+)\(/gm)].map(([, name]) => name).sort())
-    expect(exported.filter(({ kind }) => kind !== 'function')).toEqual([
-      { name: 'memoryBegin', kind: 'global' },
-    ])
-  })
+  it.skipIf(probeSimd() === 'scalar').each(builds)(
+    'of the build "$sharing" are those that the host names, and nothing else',
+    async ({ sharing, own, globals }) => {
+      const exported = WebAssembly.Module.exports(await kernelModule('simd', sharing))
+      const names = (wanted: string) => exported.filter(({ kind }) => kind === wanted).map(({ name }) => name)
+      expect(names('function').sort()).toEqual([...own, ...declared('runner.ts', 'KernelExports')].sort())
+      expect(names('global').sort()).toEqual(globals)
+      expect(exported).toHaveLength(names('function').length + names('global').length)
+    },
+  )
 
-  it.skipIf(probeSimd() === 'scalar')('need nothing but memory', async () => {
-    const imports = WebAssembly.Module.imports(await kernelModule('simd'))
-    expect(imports).toEqual([{ module: 'env', name: 'memory', kind: 'memory' }])
-  })
+  it.skipIf(probeSimd() === 'scalar').each(builds)(
+    'of the build "$sharing" need nothing but memory',
+    async ({ sharing }) => {
+      const imports = WebAssembly.Module.imports(await kernelModule('simd', sharing))
+      expect(imports).toEqual([{ module: 'env', name: 'memory', kind: 'memory' }])
+    },
+  )
 })

@@ -52,7 +52,7 @@ describe('the feature probe', () => {
 describe.skipIf(probeSimd() === 'scalar')('the self-test', () => {
   /** The kernels with each occurrence of one instruction replaced, as a miscompiling engine would. */
   const testWith = async (instruction: number[], wrong: number[]) => {
-    const bytes = kernelBytes('simd')
+    const bytes = await kernelBytes('simd')
     let replaced = 0
     for (let i = 0; i < bytes.length; i++) {
       if (instruction.every((byte, j) => bytes[i + j] === byte)) {

@@ -27,6 +27,7 @@ export interface ModelFacts {
   readonly config: PocketConfig
   readonly sampleRate: number
   readonly canCloneVoices: boolean
+  readonly threads: number
   readonly defaultVoice: string | undefined
   readonly warnings: readonly Warning[]
   readonly voices: string[]

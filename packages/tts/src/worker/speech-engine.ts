@@ -10,6 +10,7 @@ export interface SpeechEngine
     | 'config'
     | 'sampleRate'
     | 'canCloneVoices'
+    | 'threads'
     | 'defaultVoice'
     | 'warnings'
     | 'voices'

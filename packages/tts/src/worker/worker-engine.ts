@@ -22,6 +22,7 @@ export class WorkerEngine implements SpeechEngine {
   readonly config: PocketConfig
   readonly sampleRate: number
   readonly canCloneVoices: boolean
+  readonly threads: number
   readonly defaultVoice: string | undefined
   readonly warnings: readonly Warning[]
   readonly #connection: Connection
@@ -33,6 +34,7 @@ export class WorkerEngine implements SpeechEngine {
     this.config = facts.config
     this.sampleRate = facts.sampleRate
     this.canCloneVoices = facts.canCloneVoices
+    this.threads = facts.threads
     this.defaultVoice = facts.defaultVoice
     this.warnings = facts.warnings
     this.#connection = connection

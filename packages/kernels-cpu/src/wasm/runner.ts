@@ -1,0 +1,23 @@
+/** What goes through the programs of a runtime: one thread, or several. */
+export interface Runner {
+  /** Threads that share the work, the caller's included. */
+  readonly threads: number
+  run(program: number): void
+  dispose(): void
+}
+
+/** The functions that every build exports. Addresses are bytes from the start of the memory. */
+export interface KernelExports {
+  packPanel(rows: number, count: number, inputs: number, panel: number, conversion: number): void
+}
+
+/** Those of assembly/index.ts. */
+export interface SingleExports extends KernelExports {
+  run(program: number): void
+}
+
+export const singleRunner = (kernels: SingleExports): Runner => ({
+  threads: 1,
+  run: (program) => kernels.run(program),
+  dispose() {},
+})
