@@ -1,6 +1,5 @@
 import { type GenerateOptions, type LoadOptions, PocketTts } from '@pocket/tts'
 import { chooseModel } from './choose-model.ts'
-import { InputError } from './errors.ts'
 import type { ModelFlags } from './model-flags.ts'
 
 export type Loading = Pick<LoadOptions, 'signal' | 'onProgress'> & Pick<GenerateOptions, 'onWarning'>
@@ -10,12 +9,11 @@ export const loadModel = async (
   flags: ModelFlags,
   { signal, onProgress, onWarning }: Loading,
 ): Promise<PocketTts> => {
-  // Refused here: the package speaks of precisions, which no option of this command chooses.
-  if (flags.quantize) throw new InputError('--quantize: int8 is not available yet; leave it out')
   let isFetched = false
   const tts = await PocketTts.load(chooseModel(flags).source, {
     simd: flags.simd,
     threads: flags.threads,
+    precision: flags.quantize ? 'int8' : undefined,
     signal,
     onProgress: (progress) => {
       isFetched ||= progress.stage === 'download'

@@ -32,13 +32,13 @@ export const loadBackbone = async (
   checkpoint: Checkpoint,
   kernels: Kernels,
   { dModel, latentDim }: FlowLmConfig,
-  precision: Precision,
+  precision: { readonly layers: Precision; readonly others: Precision },
 ): Promise<Backbone> => ({
   inputProjection: kernels.matrix({
     weight: await checkpoint.stored('input_linear.weight', [dModel, latentDim]),
-    precision,
+    precision: precision.others,
   }),
-  layers: await loadTransformer(checkpoint, 'transformer.', kernels, dModel, precision),
+  layers: await loadTransformer(checkpoint, 'transformer.', kernels, dModel, precision.layers),
   outNorm: {
     weight: kernels.vector(await checkpoint.values('out_norm.weight', [dModel])),
     bias: kernels.vector(await checkpoint.values('out_norm.bias', [dModel])),
@@ -47,7 +47,7 @@ export const loadBackbone = async (
   eos: kernels.matrix({
     weight: await checkpoint.stored('out_eos.weight', [1, dModel]),
     bias: await checkpoint.values('out_eos.bias', [1]),
-    precision,
+    precision: precision.others,
   }),
 })
 

@@ -5,7 +5,7 @@ export type FlowLmErrorCode =
   | CheckpointProblem
   /** What the caller says of the model contradicts its tensors, or cannot be. */
   | 'config'
-  /** A precision that this version does not have. */
+  /** A precision that there is not. */
   | 'unavailable'
   /** More positions than the state has reserved. */
   | 'capacity'

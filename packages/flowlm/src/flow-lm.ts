@@ -20,8 +20,11 @@ import { loadTimestepEmbedders } from './time-embedding.ts'
 import { VoicePrompt } from './voice-prompt.ts'
 
 export interface FlowLmOptions {
-  /** How the executor keeps the matrices. Default `stored`: as the checkpoint has them. `int8` is not available yet. */
-  readonly precision?: Precision
+  /**
+   * How the executor keeps the matrices. Default `stored`: as the checkpoint has them. `int8` is for the four large
+   * matrices of each layer of the backbone, nearly all of the weights; the others stay as they are stored.
+   */
+  readonly precision?: FlowLmPrecision
   /**
    * What a config file says of the model. `heads`, `maxPeriod` and `insertBosBeforeVoice` are taken from here;
    * everything else is in the tensors' shapes and must agree with them.
@@ -77,6 +80,7 @@ export class FlowLm {
   static async load(weights: WeightReader, kernels: Kernels, options: FlowLmOptions = {}): Promise<FlowLm> {
     const { precision = 'stored' } = options
     checkPrecision(precision)
+    const others = precision === 'int8' ? 'stored' : precision
     const checkpoint = new Checkpoint(weights, {
       prefix: 'flow_lm.',
       fail: (problem, message) => new FlowLmError(problem, `${message}: is this the checkpoint of a FlowLM?`),
@@ -97,13 +101,13 @@ export class FlowLm {
       latentStd,
       denormalization: denormalization(kernels, latentMean, latentStd),
       embeddings: new EmbeddingTable(table, vocabularySize, dModel),
-      backbone: await loadBackbone(checkpoint, kernels, config, precision),
+      backbone: await loadBackbone(checkpoint, kernels, config, { layers: precision, others }),
       sampler: new LatentSampler(
         kernels,
-        await loadFlowHead(checkpoint, kernels, config, precision),
+        await loadFlowHead(checkpoint, kernels, config, others),
         await loadTimestepEmbedders(checkpoint, config),
       ),
-      voicePrompt: await loadVoicePrompt(checkpoint, kernels, config, precision),
+      voicePrompt: await loadVoicePrompt(checkpoint, kernels, config, others),
       hasBosBeforeVoice: hasBosBeforeVoice(checkpoint),
     })
   }
@@ -215,20 +219,17 @@ export class FlowLm {
   }
 }
 
-const checkPrecision = (precision: Precision): void => {
-  switch (precision) {
-    case 'stored':
-    case 'f32':
-    case 'bf16':
-      return
-    case 'int8':
-      throw new FlowLmError('unavailable', 'precision int8 is not available yet: use stored, f32 or bf16')
-    default:
-      throw new FlowLmError(
-        'unavailable',
-        `precision is ${precision satisfies never}, expected stored, f32 or bf16`,
-      )
-  }
+const precisions = ['stored', 'f32', 'bf16', 'int8'] as const satisfies readonly Precision[]
+
+/** How a language model may be kept. */
+export type FlowLmPrecision = (typeof precisions)[number]
+
+const checkPrecision = (precision: FlowLmPrecision): void => {
+  if (precisions.includes(precision)) return
+  throw new FlowLmError(
+    'unavailable',
+    `precision is ${String(precision)}, expected one of ${precisions.join(', ')}`,
+  )
 }
 
 const loadVoicePrompt = async (

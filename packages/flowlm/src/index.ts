@@ -1,6 +1,6 @@
 export type { FlowLmConfig } from './config.ts'
 export { FlowLmError, type FlowLmErrorCode } from './errors.ts'
-export { FlowLm, type FlowLmOptions } from './flow-lm.ts'
+export { FlowLm, type FlowLmOptions, type FlowLmPrecision } from './flow-lm.ts'
 export type { FlowState, FlowStateOptions } from './flow-state.ts'
 export type { FramePass, FrameTensors } from './frame-pass.ts'
 export type { KvSnapshot } from './kv-snapshot.ts'

@@ -183,7 +183,6 @@ describe('load refuses', () => {
 
   it('precisions that are not there', async () => {
     const file = openModel('tiny-2026-04')
-    await expectRefusal(file, { precision: 'int8' }, 'unavailable', /int8 is not available yet/)
     await expectRefusal(file, { precision: 'f8' as never }, 'unavailable', /precision is f8/)
   })
 

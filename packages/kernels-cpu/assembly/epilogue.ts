@@ -22,7 +22,7 @@ export function finish(p: Product, firstRow: i32, rows: i32, firstColumn: i32, c
 
 @inline
 function isPlain(p: Product): bool {
-  return p.bias == 0 && p.activation == 0 && p.scale == 1 && p.gate == 0 && p.residual == 0
+  return p.scales == 0 && p.bias == 0 && p.activation == 0 && p.scale == 1 && p.gate == 0 && p.residual == 0
 }
 
 @inline
@@ -30,6 +30,7 @@ function finishVector(p: Product, row: i32, column: i32, left: i32): void {
   const at = <usize>column << 2
   const out = p.out + row * p.outStride + at
   let y = loadUpTo(out, left)
+  if (p.scales != 0) y = f32x4.mul(y, loadUpTo(p.scales + at, left))
   if (p.bias != 0) y = f32x4.add(y, loadUpTo(p.bias + at, left))
   if (p.activation != 0) y = activated(y, p.activation)
   if (p.scale != 1) y = f32x4.mul(y, f32x4.splat(p.scale))

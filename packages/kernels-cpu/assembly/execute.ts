@@ -3,6 +3,7 @@ import { remember, slide, upsample, Upsampling, Window } from './convolution'
 import { activate, Elementwise } from './elementwise'
 import { Norm, normalize } from './normalize'
 import { multiply, Product } from './product'
+import { Quantization, quantize } from './quantize'
 
 /** What an instruction does; the order of src/wasm/descriptors.ts. */
 export namespace Kernel {
@@ -14,6 +15,7 @@ export namespace Kernel {
   export const upsample = 5
   export const append = 6
   export const attend = 7
+  export const quantize = 8
 }
 
 /** One kernel and what it works on. */
@@ -41,5 +43,6 @@ export function execute(instruction: Instruction, piece: i32, scratch: usize): v
   else if (kernel == Kernel.remember) remember(changetype<Window>(at))
   else if (kernel == Kernel.upsample) upsample(changetype<Upsampling>(at), first, units)
   else if (kernel == Kernel.append) append(changetype<Attention>(at), first, units)
+  else if (kernel == Kernel.quantize) quantize(changetype<Quantization>(at), first, units)
   else attend(changetype<Attention>(at), first, units, scratch)
 }

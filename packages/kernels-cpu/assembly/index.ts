@@ -3,6 +3,7 @@
  * laid out, or a block of fields (`Program`, `Product`, `Attention`, …) that it filled.
  */
 export { packPanel } from './pack'
+export { packIntegers } from './pack-integers'
 export { run } from './program'
 
 /** The first address that the host may use: a few constants lie before it. */

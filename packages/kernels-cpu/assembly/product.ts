@@ -1,3 +1,4 @@
+import { multiplyIntegerRow, multiplyIntegerRows } from './integer-product'
 import { multiplyNarrow } from './narrow'
 import { multiplyRow } from './row-product'
 import { multiplyRows } from './tile-product'
@@ -30,6 +31,15 @@ export class Product {
   residualStride: usize
   out: usize
   outStride: usize
+  /**
+   * Of products over integers, where x, its strides and `inputs` are those of the quantised rows. Scales of x: row r and
+   * tap t have the one at `xScales + r · xScaleStride + t · tapScaleStride`.
+   */
+  xScales: usize
+  xScaleStride: usize
+  tapScaleStride: usize
+  /** Scales of the weights, one for each output. */
+  scales: usize
 }
 
 /** How weights lie in memory; the order of src/wasm/descriptors.ts. */
@@ -40,6 +50,10 @@ export namespace Format {
   export const bf16Panels = 1
   /** Rows as they are, float32: for fewer outputs than a panel is worth. */
   export const f32Rows = 2
+  /** Panels of 16 outputs as 8-bit integers, `[outputs / 16][taps][inputs / 2][16][2]`. */
+  export const i8Panels = 3
+  /** The same as 16-bit integers. */
+  export const i16Panels = 4
 }
 
 /** Outputs in a panel. */
@@ -48,17 +62,28 @@ export const panelWidth = 16
 /**
  * Computes `units` units of work from `first`; any split of them may run at the same time. A unit is a row where weights
  * are kept as rows, a panel where x is one row, and else a panel of `unitRows` rows, those of one panel in succession.
- * Products of many rows need `inputs · 8` values of scratch.
+ * Products of many rows need `inputs · 8` values of scratch, unless they are over integers.
  */
 export function multiply(p: Product, first: i32, units: i32, scratch: usize): void {
   if (p.format == Format.f32Rows) multiplyNarrow(p, first, units)
-  else if (p.rows == 1) {
-    if (p.format == Format.bf16Panels) multiplyRow<u16>(p, first, units)
-    else multiplyRow<f32>(p, first, units)
-  } else {
-    if (p.format == Format.bf16Panels) multiplyRows<u16>(p, first, units, scratch)
-    else multiplyRows<f32>(p, first, units, scratch)
-  }
+  else if (p.rows == 1) multiplyOneRow(p, first, units)
+  else multiplyManyRows(p, first, units, scratch)
+}
+
+@inline
+function multiplyOneRow(p: Product, first: i32, units: i32): void {
+  if (p.format == Format.bf16Panels) multiplyRow<u16>(p, first, units)
+  else if (p.format == Format.f32Panels) multiplyRow<f32>(p, first, units)
+  else if (p.format == Format.i8Panels) multiplyIntegerRow<i8>(p, first, units)
+  else multiplyIntegerRow<i16>(p, first, units)
+}
+
+@inline
+function multiplyManyRows(p: Product, first: i32, units: i32, scratch: usize): void {
+  if (p.format == Format.bf16Panels) multiplyRows<u16>(p, first, units, scratch)
+  else if (p.format == Format.f32Panels) multiplyRows<f32>(p, first, units, scratch)
+  else if (p.format == Format.i8Panels) multiplyIntegerRows<i8>(p, first, units)
+  else multiplyIntegerRows<i16>(p, first, units)
 }
 
 /** Outputs 0 to 3 of a vector of eight bfloat16 values: the low halves of its words, widened. */

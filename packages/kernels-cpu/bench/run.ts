@@ -20,8 +20,10 @@ import {
 
 const workloads: Workload[] = [
   backboneStep('BF16'),
+  backboneStep('int8'),
   backboneStep('F32'),
   backbonePrompt(50, 'BF16'),
+  backbonePrompt(50, 'int8'),
   backbonePrompt(50, 'F32'),
   codecProducts('BF16'),
   codecProducts('F32'),

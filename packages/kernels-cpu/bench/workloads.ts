@@ -1,4 +1,13 @@
-import { type Kernels, type Operations, type Plan, record, type StoredWeight, type Tensor } from '@pocket/nn'
+import {
+  type Kernels,
+  type Matrix,
+  type Operations,
+  type Plan,
+  type Precision,
+  record,
+  type StoredWeight,
+  type Tensor,
+} from '@pocket/nn'
 import { f32ToBf16 } from '@pocket/safetensors'
 
 /** What is timed: plans in the sizes of english_2026-04, with weights that keep activations of order one. */
@@ -12,30 +21,33 @@ export interface Workload {
   readonly flops?: number
 }
 
-type Dtype = StoredWeight['dtype']
+/** How the weights are kept; integers are made of bfloat16 ones. */
+type Kept = StoredWeight['dtype'] | 'int8' | 'int16'
+
+const bytesPerWeight: Record<Kept, number> = { F32: 4, BF16: 2, int16: 2, int8: 1 }
 
 const dModel = 1024
 const layers = 6
 const backboneWeights = layers * dModel * (3 * dModel + dModel + 4 * dModel + 4 * dModel)
 
-export const backboneStep = (dtype: Dtype): Workload => ({
-  name: `backbone products, 1 row, ${dtype}`,
-  bytes: backboneWeights * (dtype === 'BF16' ? 2 : 4),
+export const backboneStep = (kept: Kept): Workload => ({
+  name: `backbone products, 1 row, ${kept}`,
+  bytes: backboneWeights * bytesPerWeight[kept],
   flops: 2 * backboneWeights,
-  prepare: (kernels) => backbone(kernels, 1, dtype),
+  prepare: (kernels) => backbone(kernels, 1, kept),
 })
 
-export const backbonePrompt = (rows: number, dtype: Dtype): Workload => ({
-  name: `backbone products, ${rows} rows, ${dtype}`,
+export const backbonePrompt = (rows: number, kept: Kept): Workload => ({
+  name: `backbone products, ${rows} rows, ${kept}`,
   flops: 2 * backboneWeights * rows,
-  prepare: (kernels) => backbone(kernels, rows, dtype),
+  prepare: (kernels) => backbone(kernels, rows, kept),
 })
 
-const backbone = (kernels: Kernels, rows: number, dtype: Dtype): (() => void) =>
+const backbone = (kernels: Kernels, rows: number, kept: Kept): (() => void) =>
   runOf(kernels, (ops) => {
     let x = ops.input('x', rows, dModel)
     const linear = (input: Tensor, outputs: number): Tensor =>
-      ops.linear(input, kernels.matrix({ weight: weight([outputs, input.columns], input.columns, dtype) }))
+      ops.linear(input, matrix(kernels, input.columns, outputs, kept))
     for (let layer = 0; layer < layers; layer++) {
       x = linear(ops.columns(linear(x, 3 * dModel), 0, dModel), dModel)
       x = linear(linear(x, 4 * dModel), dModel)
@@ -86,16 +98,16 @@ const attention = (
 }
 
 /** One frame of Mimi's decoder after its upsampling: two transformer layers at 16 positions, then SEANet. */
-export const codecProducts = (dtype: Dtype): Workload => ({
-  name: `codec products, 1 frame, ${dtype}`,
+export const codecProducts = (kept: Kept): Workload => ({
+  name: `codec products, 1 frame, ${kept}`,
   flops: codecFlops,
-  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, dtype, 'none')),
+  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, kept, 'none')),
 })
 
-export const codecWithActivations = (dtype: Dtype): Workload => ({
-  name: `the same with ELU, ${dtype}`,
+export const codecWithActivations = (kept: Kept): Workload => ({
+  name: `the same with ELU, ${kept}`,
   flops: codecFlops,
-  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, dtype, 'elu')),
+  prepare: (kernels) => runOf(kernels, (ops) => codec(kernels, ops, kept, 'elu')),
 })
 
 const ratios = [6, 5, 4]
@@ -116,12 +128,12 @@ const codecFlops = (() => {
   return flops + 2 * rows * 3 * channels
 })()
 
-const codec = (kernels: Kernels, ops: Operations, dtype: Dtype, inputActivation: 'none' | 'elu'): Tensor => {
+const codec = (kernels: Kernels, ops: Operations, kept: Kept, inputActivation: 'none' | 'elu'): Tensor => {
   const linear = (x: Tensor, outputs: number): Tensor =>
-    ops.linear(x, kernels.matrix({ weight: weight([outputs, x.columns], x.columns, dtype) }))
+    ops.linear(x, matrix(kernels, x.columns, outputs, kept))
   const convolution = (x: Tensor, outputs: number, kernel: number, residual?: Tensor): Tensor => {
     const weights = kernels.convolution({
-      weight: weight([outputs, x.columns, kernel], x.columns * kernel, dtype),
+      weight: weight([outputs, x.columns, kernel], x.columns * kernel, kept),
     })
     const state = kernels.convolutionState(weights)
     return ops.convolution(x, weights, state, { inputActivation, ...(residual && { residual }) })
@@ -134,7 +146,7 @@ const codec = (kernels: Kernels, ops: Operations, dtype: Dtype, inputActivation:
   x = convolution(x, codecWidth, 7)
   for (const ratio of ratios) {
     const weights = kernels.transposedConvolution({
-      weight: weight([x.columns, x.columns / 2, 2 * ratio], 2 * x.columns, dtype),
+      weight: weight([x.columns, x.columns / 2, 2 * ratio], 2 * x.columns, kept),
       stride: ratio,
     })
     const state = kernels.convolutionState(weights)
@@ -153,9 +165,15 @@ const runOf = (kernels: Kernels, describe: (ops: Operations) => Tensor): (() => 
   return () => plan.run()
 }
 
-const weight = (shape: number[], inputs: number, dtype: Dtype): StoredWeight => {
+const matrix = (kernels: Kernels, inputs: number, outputs: number, kept: Kept): Matrix =>
+  kernels.matrix({ weight: weight([outputs, inputs], inputs, kept), precision: precisionOf(kept) })
+
+const precisionOf = (kept: Kept): Precision => (kept === 'int8' || kept === 'int16' ? kept : 'stored')
+
+const weight = (shape: number[], inputs: number, kept: Kept): StoredWeight => {
   const count = shape.reduce((product, size) => product * size, 1)
   const values = noise(count, 3, Math.sqrt(3 / inputs))
+  const dtype = kept === 'F32' ? 'F32' : 'BF16'
   const { buffer, byteLength } = dtype === 'BF16' ? f32ToBf16(values) : values
   return { dtype, shape, bytes: new Uint8Array(buffer, 0, byteLength) }
 }

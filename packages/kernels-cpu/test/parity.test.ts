@@ -53,6 +53,7 @@ const outputs = async (kernels: Kernels, build: Build, runs: number): Promise<Fl
 const size = (max: number) => fc.integer({ min: 1, max })
 const dtype = fc.constantFrom('F32' as const, 'BF16' as const)
 const activation = fc.constantFrom('none' as const, 'elu' as const, 'gelu' as const, 'silu' as const)
+const precision = fc.constantFrom('stored' as const, 'int8' as const, 'int16' as const)
 const numRuns = 60
 
 describe.each(levels.filter(({ level }) => level !== 'scalar'))(
@@ -84,6 +85,7 @@ describe.each(levels.filter(({ level }) => level !== 'scalar'))(
       })
       const epilogue = fc.record({
         dtype,
+        precision,
         activation,
         bias: fc.boolean(),
         residual: fc.boolean(),
@@ -93,7 +95,8 @@ describe.each(levels.filter(({ level }) => level !== 'scalar'))(
         fc.asyncProperty(shape, epilogue, async ({ rows, inputs, outputs, margin }, options) => {
           await agree((on) => {
             const bias = options.bias ? { bias: noise(outputs, 7) } : {}
-            const matrix = on.matrix({ weight: stored([outputs, inputs], 8, options.dtype), ...bias })
+            const weight = stored([outputs, inputs], 8, options.dtype)
+            const matrix = on.matrix({ weight, precision: options.precision, ...bias })
             const layerScale = on.vector(noise(outputs, 9))
             return (ops) => {
               const wide = ops.input('x', rows + 2, inputs + 2 * margin)

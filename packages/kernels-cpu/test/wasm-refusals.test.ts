@@ -22,12 +22,6 @@ describe.skipIf(probeSimd() === 'scalar')('refusals', () => {
     kernels = await createCpuKernels({ simd: 'simd' })
   })
 
-  it('int8, which is not there yet', () => {
-    expect(() => kernels.matrix({ weight: weight(8, 8), precision: 'int8' })).toThrow(
-      kernelError('unavailable', 'int8 is not available yet'),
-    )
-  })
-
   it.each([
     ['a matrix of three dimensions', () => kernels.matrix({ weight: weight(2, 3, 4) }), '[2, 3, 4]'],
     ['a matrix without outputs', () => kernels.matrix({ weight: weight(0, 3) }), 'expected a positive whole'],

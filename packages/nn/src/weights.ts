@@ -51,8 +51,11 @@ export interface StoredWeight {
   readonly bytes: Uint8Array
 }
 
-/** How an executor keeps a matrix: as stored, widened, rounded, or quantised with a scale per row. */
-export type Precision = 'stored' | 'f32' | 'bf16' | 'int8'
+/**
+ * How an executor keeps a weight: as stored, widened, rounded, or as integers with a scale for each output. Integers are
+ * multiplied by rows of x that are quantised as a run comes to them, a scale for each row.
+ */
+export type Precision = 'stored' | 'f32' | 'bf16' | 'int8' | 'int16'
 
 export interface MatrixSource {
   /** `[outputs, inputs]` */

@@ -51,7 +51,7 @@ export class PocketTts {
    * Loads a model: a published checkpoint by its id (`english`), a folder (path, URL or `hf://owner/repo/path`), a config
    * file, or the parts, such as the object of `@pocket/mini`. Files of the hub are fetched once and then kept.
    *
-   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend or precision that is not available yet),
+   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend that is not available yet),
    *   `unknown-model`, `not-found`, `invalid-model` (what is wrong is named), `access-denied`, `offline`,
    *   `download-failed`, `checksum-mismatch`, `cache-failed`; KernelError `unavailable` where this machine lacks the
    *   `simd` level or the number of `threads` asked for; the signal's reason

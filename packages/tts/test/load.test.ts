@@ -183,7 +183,7 @@ describe('before anything is loaded', () => {
   test.each([
     [{ backend: 'gpu' }, 'unsupported', 'gpu is not available yet; use auto or cpu'],
     [{ backend: 'hybrid' }, 'unsupported', 'hybrid is not available yet'],
-    [{ precision: 'int8' }, 'unsupported', 'int8 is not available yet; use f32 or bf16'],
+    [{ precision: 'int4' }, 'invalid-option', 'precision is int4; it must be one of f32, bf16, int8'],
     [{ backend: 'tpu' }, 'invalid-option', 'backend is tpu; it must be one of auto, cpu'],
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],
     [{ maxPositions: 0 }, 'invalid-option', 'maxPositions is 0'],

@@ -22,7 +22,7 @@ export const modelOption = (): Option =>
   ).conflicts(['language', 'config'])
 
 export const quantizeOption = (): Option =>
-  new Option('--quantize', 'keep the language model in 8 bits (not available yet)')
+  new Option('--quantize', 'keep the language model in 8 bits: half the memory')
 
 export const simdOption = (): Option =>
   new Option('--simd <level>', 'WebAssembly level of the kernels')

@@ -1,5 +1,6 @@
 import { isTensor, type Operation, rotaryFrequencies } from '@pocket/nn'
 import { activations } from './activations.ts'
+import { quantizeRow } from './integers.ts'
 import { get, type MatrixView, rowOf, set } from './matrix-view.ts'
 import type { ScalarConvolutionState, ScalarKvCache } from './states.ts'
 import type { ScalarConvolution, ScalarMatrix, ScalarTransposedConvolution, ScalarVector } from './weights.ts'
@@ -38,7 +39,7 @@ export const runOperation = (operation: Operation, view: View): void => {
 }
 
 const linear = ({ x, matrix, activation, scale, residual, out }: Of<'linear'>, view: View): void => {
-  const { weight, bias } = matrix as ScalarMatrix
+  const { weight, bias, integers } = matrix as ScalarMatrix
   const input = view(x)
   const output = view(out)
   const added = residual && view(residual)
@@ -47,10 +48,12 @@ const linear = ({ x, matrix, activation, scale, residual, out }: Of<'linear'>, v
   const inputs = input.columns
   for (let r = 0; r < output.rows; r++) {
     const row = rowOf(input, r)
+    const x = integers ? quantizeRow(row, integers.inputLimit) : { values: row, scale: 1 }
     for (let o = 0; o < output.columns; o++) {
-      let sum = bias[o]!
-      for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i]! * row[i]!
-      set(output, r, o, (added ? get(added, r, o) : 0) + scaleAt(r, o) * activate(sum))
+      let sum = 0
+      for (let i = 0; i < inputs; i++) sum += weight[o * inputs + i]! * x.values[i]!
+      const y = sum * x.scale * (integers?.scales[o] ?? 1) + bias[o]!
+      set(output, r, o, (added ? get(added, r, o) : 0) + scaleAt(r, o) * activate(y))
     }
   }
 }

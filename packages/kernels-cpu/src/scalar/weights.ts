@@ -8,8 +8,9 @@ import type {
   TransposedConvolutionSource,
   Vector,
 } from '@pocket/nn'
-import { KernelError } from '@pocket/nn'
 import { bf16ToF32 } from '@pocket/safetensors'
+import { isInteger, matrixTaps } from '../integers.ts'
+import { type IntegerWeights, quantizeWeights } from './integers.ts'
 
 export interface ScalarVector extends Vector {
   readonly values: Float32Array
@@ -19,6 +20,8 @@ export interface ScalarMatrix extends Matrix {
   /** `[outputs, inputs]` */
   readonly weight: Float32Array
   readonly bias: Float32Array
+  /** Where the weights are integers, and x is to be. */
+  readonly integers?: IntegerWeights['integers']
 }
 
 export interface ScalarConvolution extends Convolution {
@@ -35,10 +38,14 @@ export interface ScalarTransposedConvolution extends TransposedConvolution {
 
 export const scalarMatrix = ({ weight, bias, precision = 'stored' }: MatrixSource): ScalarMatrix => {
   const [outputs = 0, inputs = 0] = weight.shape
-  if (precision === 'int8') throw new KernelError('unavailable', 'int8 weights are not available yet')
-  const values = widen(weight)
-  if (precision === 'bf16') roundToBf16(values)
-  return { outputs, inputs, weight: values, bias: biasOrZeros(bias, outputs) }
+  const stored = widen(weight)
+  const sizes = { outputs, inputs, bias: biasOrZeros(bias, outputs) }
+  if (isInteger(precision)) {
+    const { values, integers } = quantizeWeights(stored, outputs, matrixTaps(inputs), precision)
+    return { ...sizes, weight: values, integers }
+  }
+  if (precision === 'bf16') roundToBf16(stored)
+  return { ...sizes, weight: stored }
 }
 
 export const scalarConvolution = (source: ConvolutionSource): ScalarConvolution => {

@@ -23,6 +23,16 @@ export interface Binding {
   readonly table: number
 }
 
+/** Float32 values that an operation needs beside its tensors. */
+export interface Needs {
+  /** While it runs, for all threads. */
+  readonly shared?: number
+  /** While it runs, for each thread. */
+  readonly scratch?: number
+  /** From the beginning of a run. */
+  readonly table?: number
+}
+
 export interface Rows {
   /** Of the first value. */
   readonly address: number

@@ -18,12 +18,14 @@ export interface ProductSource {
   readonly gate?: Rows
   readonly residual?: Rows
   readonly out: Rows
+  /** Of integers: the scale of a row and tap. `stride` is from row to row, `tapStride` from tap to tap. */
+  readonly xScales?: Rows & { readonly tapStride: number }
 }
 
 /** Describes a product at `descriptor`. */
 export const bindProduct = (runtime: Runtime, descriptor: number, source: ProductSource): Work => {
   const { x, rows, taps, weights, activation = 'none', scale = 1, out } = source
-  const { gate = nothing, residual = nothing } = source
+  const { gate = nothing, residual = nothing, xScales = { ...nothing, tapStride: 0 } } = source
   const { packed, bias } = weights
   const { outputs, inputs, format, panels } = packed
   const unitRows = unitRowsOf(rows, panels, runtime.threads)
@@ -45,6 +47,10 @@ export const bindProduct = (runtime: Runtime, descriptor: number, source: Produc
     residualStride: residual.stride,
     out: out.address,
     outStride: out.stride,
+    xScales: xScales.address,
+    xScaleStride: xScales.stride,
+    tapScaleStride: xScales.tapStride,
+    scales: packed.integers?.scales ?? 0,
   })
   const units = format === formatCodes.f32Rows ? rows : panels * Math.ceil(rows / unitRows)
   return { kernel: 'multiply', descriptor, units, load: rows * outputs * inputs }

@@ -1,11 +1,10 @@
 import type { Operation } from '@pocket/nn'
-import { addressOf, type Binding, owned, place, placeFactor, type Step } from './binding.ts'
+import { addressOf, type Binding, type Needs, place, type Step } from './binding.ts'
 import { attention, attentionScratch, attentionTable } from './compile-attention.ts'
 import { convolution, tapsOf, transposedConvolution, windowLength } from './compile-convolution.ts'
-import { bindProduct, productScratch } from './compile-product.ts'
+import { linear, linearNeeds } from './compile-linear.ts'
+import { productScratch } from './compile-product.ts'
 import { activationCodes, elementwise, loadOfActivation, norm, writeDescriptor } from './descriptors.ts'
-import { contiguousTaps } from './taps.ts'
-import type { WasmMatrix } from './weights.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
 
@@ -29,16 +28,6 @@ export const compile = (operation: Operation, binding: Binding): Step => {
   }
 }
 
-/** Float32 values that an operation needs beside its tensors. */
-interface Needs {
-  /** While it runs, for all threads. */
-  readonly shared?: number
-  /** While it runs, for each thread. */
-  readonly scratch?: number
-  /** From the beginning of a run. */
-  readonly table?: number
-}
-
 export const needsOf = (operation: Operation): Needs => {
   switch (operation.kind) {
     case 'attention':
@@ -49,27 +38,10 @@ export const needsOf = (operation: Operation): Needs => {
       return { shared: windowLength(operation), scratch }
     }
     case 'linear':
-      return { scratch: productScratch(operation.x.rows, contiguousTaps(operation.matrix.inputs)) }
+      return linearNeeds(operation)
     default:
       return {}
   }
-}
-
-const linear = (operation: Of<'linear'>, binding: Binding): Step => {
-  const { x, activation, scale, residual, out } = operation
-  const matrix = owned<WasmMatrix>(operation.matrix, binding, 'matrix')
-  const product = bindProduct(binding.runtime, binding.descriptors, {
-    x: place(x, binding),
-    rows: x.rows,
-    taps: contiguousTaps(matrix.inputs),
-    weights: matrix,
-    activation,
-    scale: typeof scale === 'number' ? scale : 1,
-    gate: placeFactor(scale, binding),
-    residual: place(residual, binding),
-    out: place(out, binding),
-  })
-  return { work: [product] }
 }
 
 const layerNorm = (operation: Of<'layerNorm'>, binding: Binding): Step => {

@@ -27,6 +27,35 @@ export const product = {
   residualStride: 'word',
   out: 'word',
   outStride: 'word',
+  xScales: 'word',
+  xScaleStride: 'word',
+  tapScaleStride: 'word',
+  scales: 'word',
+} as const satisfies Fields
+
+export const quantization = {
+  x: 'word',
+  xStride: 'word',
+  columns: 'word',
+  paddedColumns: 'word',
+  limit: 'float',
+  out: 'word',
+  scales: 'word',
+} as const satisfies Fields
+
+export const integerPanel = {
+  rows: 'word',
+  count: 'word',
+  columns: 'word',
+  taps: 'word',
+  tapColumns: 'word',
+  inputs: 'word',
+  limit: 'float',
+  sumLimit: 'float',
+  fromBf16: 'word',
+  toBytes: 'word',
+  panel: 'word',
+  scales: 'word',
 } as const satisfies Fields
 
 export const norm = {
@@ -118,6 +147,7 @@ export const kernelCodes = {
   upsample: 5,
   append: 6,
   attend: 7,
+  quantize: 8,
 } as const
 
 /** `Activation` of assembly/functions.ts. */
@@ -127,7 +157,7 @@ export const activationCodes: Record<Activation, number> = { none: 0, elu: 1, ge
 export const loadOfActivation: Record<Activation, number> = { none: 1, elu: 16, gelu: 24, silu: 16 }
 
 /** `Format` of assembly/product.ts. */
-export const formatCodes = { f32Panels: 0, bf16Panels: 1, f32Rows: 2 } as const
+export const formatCodes = { f32Panels: 0, bf16Panels: 1, f32Rows: 2, i8Panels: 3, i16Panels: 4 } as const
 
 /** `Conversion` of assembly/pack.ts, by what is read and what is kept. */
 export const conversionCodes: Record<StoredWeight['dtype'], Record<StoredWeight['dtype'], number>> = {

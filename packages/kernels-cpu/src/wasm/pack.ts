@@ -1,5 +1,6 @@
-import { KernelError, type Precision, type StoredWeight } from '@pocket/nn'
+import type { Precision, StoredWeight } from '@pocket/nn'
 import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
+import type { IntegerPrecision, IntegerTaps } from '../integers.ts'
 import { conversionCodes, formatCodes } from './descriptors.ts'
 import type { Runtime } from './runtime.ts'
 
@@ -18,6 +19,8 @@ export interface RowSource {
   readonly outputs: number
   readonly inputs: number
   readonly dtype: Dtype
+  /** How sums over integers are cut. */
+  readonly taps: IntegerTaps
   /** Writes rows `first … first + count` to `into`, `inputs` values each, in the bytes of `dtype`. */
   fill(into: Uint8Array, first: number, count: number): void
 }
@@ -30,21 +33,28 @@ export interface PackedWeights {
   readonly address: number
   /** Units of work that `multiply` counts in. */
   readonly panels: number
+  /** Of integers only. */
+  readonly integers: PackedIntegers | undefined
+}
+
+/** What a product over integers has beside its weights. */
+export interface PackedIntegers extends IntegerTaps {
+  /** Address of the weights' scales, one for each output. */
+  readonly scales: number
+  /** The greatest value of a quantised row. */
+  readonly inputLimit: number
 }
 
 /**
  * Packs weights into the kernels' memory, a panel at a time: besides the result only one panel's rows are held.
- * `stored` keeps BF16 and F32 as they are. Throws KernelError `unavailable` for a precision that is not there yet.
+ * `stored` keeps BF16 and F32 as they are.
  */
 export const packWeights = (
   runtime: Runtime,
   source: RowSource,
-  precision: Precision,
+  precision: Exclude<Precision, IntegerPrecision>,
   what: string,
 ): PackedWeights => {
-  if (precision === 'int8') {
-    throw new KernelError('unavailable', `${what}: int8 is not available yet; use stored, bf16 or f32`)
-  }
   const kept = precision === 'stored' ? source.dtype : precision === 'bf16' ? 'BF16' : 'F32'
   return source.outputs < narrowest
     ? packRows(runtime, source, kept, what)
@@ -68,7 +78,7 @@ const packPanels = (runtime: Runtime, source: RowSource, kept: Dtype, what: stri
       runtime.kernels.packPanel(staging, count, inputs, to, conversionCodes[dtype][kept])
     }
     const format = kept === 'BF16' ? formatCodes.bf16Panels : formatCodes.f32Panels
-    return { outputs, inputs, format, address, panels }
+    return { outputs, inputs, format, address, panels, integers: undefined }
   } finally {
     runtime.free(staging)
   }
@@ -81,7 +91,7 @@ const packRows = (runtime: Runtime, source: RowSource, kept: Dtype, what: string
   const stored = dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.buffer)
   const rounded = kept === 'BF16' ? roundedToBf16(stored) : stored
   const address = runtime.store(rounded, what)
-  return { outputs, inputs, format: formatCodes.f32Rows, address, panels: 1 }
+  return { outputs, inputs, format: formatCodes.f32Rows, address, panels: 1, integers: undefined }
 }
 
 const roundedToBf16 = (values: Float32Array): Float32Array => {

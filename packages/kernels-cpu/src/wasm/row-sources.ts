@@ -1,4 +1,5 @@
 import type { StoredWeight } from '@pocket/nn'
+import { convolutionTaps, matrixTaps } from '../integers.ts'
 import { bytesPerValue, type RowSource } from './pack.ts'
 
 /** How the weights of each kind of layer become the rows of one matrix. */
@@ -11,6 +12,7 @@ export const matrixRows = ({ dtype, shape, bytes }: StoredWeight): RowSource => 
     outputs,
     inputs,
     dtype,
+    taps: matrixTaps(inputs),
     fill: (into, first, count) => into.set(bytes.subarray(first * rowBytes, (first + count) * rowBytes)),
   }
 }
@@ -60,6 +62,7 @@ const gather = ({ dtype, bytes }: StoredWeight, outputs: number, order: Order): 
     outputs,
     inputs: taps * channels,
     dtype,
+    taps: convolutionTaps(taps, channels),
     fill: (into, first, count) => {
       const rows = patterns(dtype, into)
       let to = 0

@@ -9,6 +9,7 @@ export interface Runner {
 /** The functions that every build exports. Addresses are bytes from the start of the memory. */
 export interface KernelExports {
   packPanel(rows: number, count: number, inputs: number, panel: number, conversion: number): void
+  packIntegers(integerPanel: number): void
 }
 
 /** Those of assembly/index.ts. */

@@ -31,6 +31,10 @@ type Build = (kernels: Kernels, ops: Operations) => Tensor
 const checks: Record<string, Build> = {
   'a row times a bfloat16 matrix': (kernels, ops) =>
     ops.linear(ops.input('x', 1, 5), kernels.matrix({ weight: weights([37, 5]), precision: 'bf16' })),
+  'a row times a matrix of integers': (kernels, ops) =>
+    ops.linear(ops.input('x', 1, 13), kernels.matrix({ weight: weights([37, 13]), precision: 'int8' })),
+  'rows times a matrix of integers': (kernels, ops) =>
+    ops.linear(ops.input('x', 5, 9), kernels.matrix({ weight: weights([19, 9]), precision: 'int16' })),
   'rows times a matrix': (kernels, ops) =>
     ops.linear(ops.input('x', 5, 7), kernels.matrix({ weight: weights([19, 7]) }), { activation: 'gelu' }),
   'a norm': (_, ops) => ops.layerNorm(ops.input('x', 2, 13), { eps: 1e-5 }),

@@ -3,12 +3,15 @@ import type {
   ConvolutionSource,
   Matrix,
   MatrixSource,
+  Precision,
   TransposedConvolution,
   TransposedConvolutionSource,
   Vector,
 } from '@pocket/nn'
 import { bf16ToF32 } from '@pocket/safetensors'
-import { type PackedWeights, packWeights } from './pack.ts'
+import { isInteger } from '../integers.ts'
+import { type PackedWeights, packWeights, type RowSource } from './pack.ts'
+import { packIntegers } from './pack-integers.ts'
 import { convolutionRows, matrixRows, transposedConvolutionRows } from './row-sources.ts'
 import type { Runtime } from './runtime.ts'
 import { checkConvolution, checkMatrix, checkTransposedConvolution } from './source-checks.ts'
@@ -52,7 +55,7 @@ export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix =
   const { weight, bias, precision = 'stored' } = source
   const [outputs = 0, inputs = 0] = weight.shape
   const what = `a matrix of [${outputs}, ${inputs}]`
-  const packed = packWeights(runtime, matrixRows(weight), precision, what)
+  const packed = pack(runtime, matrixRows(weight), precision, what)
   return { runtime, outputs, inputs, packed, bias: storeBias(runtime, bias, what) }
 }
 
@@ -61,7 +64,7 @@ export const wasmConvolution = (runtime: Runtime, source: ConvolutionSource): Wa
   const { weight, bias, stride = 1, dilation = 1, padding = 'zero' } = source
   const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
   const what = `a convolution of [${outputChannels}, ${inputChannels}, ${kernel}]`
-  const packed = packWeights(runtime, convolutionRows(weight), 'stored', what)
+  const packed = pack(runtime, convolutionRows(weight), 'stored', what)
   const geometry = { inputChannels, outputChannels, kernel, stride, dilation, padding }
   return { runtime, ...geometry, packed, bias: storeBias(runtime, bias, what) }
 }
@@ -80,9 +83,14 @@ export const wasmTransposedConvolution = (
     const filters = storeFilters(runtime, source, what)
     return { ...geometry, packed: undefined, filters, bias: storeBias(runtime, bias, what) }
   }
-  const packed = packWeights(runtime, transposedConvolutionRows(weight, stride), 'stored', what)
+  const packed = pack(runtime, transposedConvolutionRows(weight, stride), 'stored', what)
   return { ...geometry, packed, filters: 0, bias: storeBias(runtime, bias && repeat(bias, stride), what) }
 }
+
+const pack = (runtime: Runtime, rows: RowSource, precision: Precision, what: string): PackedWeights =>
+  isInteger(precision)
+    ? packIntegers(runtime, rows, precision, what)
+    : packWeights(runtime, rows, precision, what)
 
 const storeBias = (runtime: Runtime, bias: Float32Array | undefined, what: string): number =>
   bias ? runtime.store(bias, what) : 0

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
+import { leastMagnitude } from '../../src/integers.ts'
 import * as descriptors from '../../src/wasm/descriptors.ts'
 import { kernelModule } from '../../src/wasm/module.ts'
 import { panelWidth } from '../../src/wasm/pack.ts'
@@ -33,6 +34,8 @@ describe('descriptors', () => {
     ['Window', descriptors.window],
     ['Upsampling', descriptors.upsampling],
     ['Attention', descriptors.attention],
+    ['Quantization', descriptors.quantization],
+    ['IntegerPanel', descriptors.integerPanel],
     ['Instruction', descriptors.instruction],
     ['Program', descriptors.program],
   ])('%s has the same fields in the same order on both sides', (name, fields) => {
@@ -75,6 +78,7 @@ describe('codes', () => {
     ['panelWidth', panelWidth],
     ['tileColumns', tileColumns],
     ['tileRows', tileRows],
+    ['leastMagnitude: f32', leastMagnitude],
   ])('%s', (name, value) => {
     expect(assembly).toMatch(new RegExp(`const ${name} = ${value}\\n`))
   })

@@ -86,6 +86,16 @@ describe.skipIf(probeSimd() === 'scalar')('memory', () => {
     expect(runtime.used).toBe(160 * 300 * 4)
   })
 
+  it('holds one panel of rows besides the integers while it quantises', () => {
+    const used = runtime.used
+    const rows = vi.spyOn(runtime, 'allocate')
+    kernels.matrix({ weight: f32([160, 300]), precision: 'int8' })
+    const panels = 160 * 300
+    const scales = 160 * 4
+    expect(Math.max(...rows.mock.calls.map(([bytes]) => bytes))).toBe(panels)
+    expect(runtime.used - used).toBe(panels + scales)
+  })
+
   it('gets back what states and plans took, and nothing twice', () => {
     const convolution = kernels.convolution({ weight: f32([5, 3, 7]) })
     const used = runtime.used

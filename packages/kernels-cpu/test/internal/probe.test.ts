@@ -72,6 +72,8 @@ describe.skipIf(probeSimd() === 'scalar')('the self-test', () => {
     ['f32x4.add subtracts', [0xfd, 0xe4, 0x01], [0xfd, 0xe5, 0x01]],
     ['f32x4.mul divides', [0xfd, 0xe6, 0x01], [0xfd, 0xe7, 0x01]],
     ['i32x4.shl shifts to the right', [0xfd, 0xab, 0x01], [0xfd, 0xad, 0x01]],
+    ['i32x4.dot_i16x8_s multiplies other lanes', [0xfd, 0xba, 0x01], [0xfd, 0xb5, 0x01]],
+    ['v128.load8x8_s loses the sign', [0xfd, 0x01], [0xfd, 0x02]],
     ['f32x4.sqrt is missing: f32.sqrt negates', [0x91], [0x8c]],
   ])('fails where %s', async (_, instruction, wrong) => {
     await expect(testWith(instruction, wrong)).rejects.toMatchObject({
