@@ -9,6 +9,8 @@ export type KernelErrorCode =
   | 'capacity'
   /** Memory could not be had. */
   | 'out-of-memory'
+  /** The device that an executor ran on is gone: another program, a driver or a user took it away. */
+  | 'device-lost'
   /** Used after `dispose`. */
   | 'disposed'
   /** A thread of an executor has ended by itself, and its work with it: make another executor. */

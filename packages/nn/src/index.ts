@@ -11,8 +11,17 @@ export type { Kernels, Plan } from './kernels.ts'
 export { type Layout, layOut } from './layout.ts'
 export { type Activation, type Norm, type Operation, operands } from './operation.ts'
 export { Operations } from './operations.ts'
+export {
+  checkCapacity,
+  inputFor,
+  linearCaches,
+  readableNames,
+  readableTensor,
+} from './plan-checks.ts'
 export { type Recording, record } from './recording.ts'
 export { fillRotations, rotaryFrequencies } from './rotary.ts'
+export { checkConvolution, checkMatrix, checkTransposedConvolution } from './source-checks.ts'
+export { checkKvCache, checkLoad, checkRead } from './state-checks.ts'
 export { type ConvolutionState, historyRows, type KvCache, type KvCacheOptions } from './states.ts'
 export { isTensor, type Tensor } from './tensor.ts'
 export {

@@ -1,13 +1,17 @@
 import {
+  checkCapacity,
+  inputFor,
   KernelError,
   layOut,
+  linearCaches,
   type NdArray,
   ndArray,
   type Plan,
   type Recording,
+  readableNames,
+  readableTensor,
   type Tensor,
 } from '@pocket/nn'
-import { checkCapacity, inputFor, linearCaches, readableNames, readableTensor } from '../plan-checks.ts'
 import { type MatrixView, matrixView } from './matrix-view.ts'
 import { runOperation } from './operations.ts'
 

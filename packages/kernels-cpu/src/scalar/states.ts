@@ -1,4 +1,11 @@
-import { type ConvolutionState, KernelError, type KvCache, type KvCacheOptions } from '@pocket/nn'
+import {
+  type ConvolutionState,
+  checkLoad,
+  checkRead,
+  KernelError,
+  type KvCache,
+  type KvCacheOptions,
+} from '@pocket/nn'
 
 export class ScalarConvolutionState implements ConvolutionState {
   readonly rows: number
@@ -72,27 +79,5 @@ const reserve = (length: number): Float32Array => {
     return new Float32Array(length)
   } catch (cause) {
     throw new KernelError('out-of-memory', `no memory for a KV cache of ${length} values`, { cause })
-  }
-}
-
-/** What every executor refuses in `KvCache.load`. */
-export const checkLoad = (cache: KvCache, k: Float32Array, v: Float32Array, positions: number): void => {
-  if (positions > cache.capacity) {
-    throw new KernelError('capacity', `${positions} positions do not fit a KV cache of ${cache.capacity}`)
-  }
-  const length = positions * cache.heads * cache.headDim
-  if (k.length !== length || v.length !== length) {
-    throw new KernelError(
-      'shape',
-      `${positions} positions are ${length} values, got ${k.length} and ${v.length}`,
-    )
-  }
-}
-
-/** What every executor refuses in `KvCache.read`. */
-export const checkRead = (cache: KvCache, from: number): void => {
-  if (cache.window !== undefined) throw new KernelError('unavailable', 'only a linear KV cache can be read')
-  if (!(from >= 0 && from <= cache.position)) {
-    throw new KernelError('shape', `read from position ${from} of ${cache.position}`)
   }
 }

@@ -1,13 +1,17 @@
 import {
+  checkCapacity,
+  inputFor,
   KernelError,
+  linearCaches,
   type NdArray,
   ndArray,
   type Operation,
   type Plan,
   type Recording,
+  readableNames,
+  readableTensor,
   type Tensor,
 } from '@pocket/nn'
-import { checkCapacity, inputFor, linearCaches, readableNames, readableTensor } from '../plan-checks.ts'
 import type { Step } from './binding.ts'
 import { compile } from './compile.ts'
 import { descriptorBytes } from './descriptors.ts'

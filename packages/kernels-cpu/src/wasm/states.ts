@@ -1,13 +1,14 @@
 import {
   type ConvolutionState,
+  checkKvCache,
+  checkLoad,
+  checkRead,
   KernelError,
   type KvCache,
   type KvCacheOptions,
   rotaryFrequencies,
 } from '@pocket/nn'
-import { checkLoad, checkRead } from '../scalar/states.ts'
 import type { Runtime } from './runtime.ts'
-import { check, checkSize } from './source-checks.ts'
 
 /** Memory of one stream: a block that is given back by `dispose`. */
 export class State {
@@ -77,11 +78,7 @@ export class WasmKvCache extends State implements KvCache {
 
   constructor(runtime: Runtime, options: KvCacheOptions) {
     const { heads, headDim, capacity, window, maxPeriod } = options
-    checkSize('kvCache: heads', heads)
-    checkSize('kvCache: headDim', headDim)
-    checkSize('kvCache: capacity', capacity)
-    if (window !== undefined) checkSize('kvCache: window', window)
-    check(headDim % 2 === 0, `kvCache: headDim is ${headDim}, expected an even number: rotary pairs`)
+    checkKvCache(options)
     const floats = heads * (keyFloats(capacity, headDim) + capacity * valueStride(headDim))
     super(runtime, floats, `a KV cache of ${capacity} positions, ${heads} heads of ${headDim}`)
     this.heads = heads

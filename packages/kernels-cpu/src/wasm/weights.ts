@@ -8,13 +8,13 @@ import type {
   TransposedConvolutionSource,
   Vector,
 } from '@pocket/nn'
+import { checkConvolution, checkMatrix, checkTransposedConvolution } from '@pocket/nn'
 import { bf16ToF32 } from '@pocket/safetensors'
 import { isInteger } from '../integers.ts'
 import { type PackedWeights, packWeights, type RowSource } from './pack.ts'
 import { packIntegers } from './pack-integers.ts'
 import { convolutionRows, matrixRows, transposedConvolutionRows } from './row-sources.ts'
 import type { Runtime } from './runtime.ts'
-import { checkConvolution, checkMatrix, checkTransposedConvolution } from './source-checks.ts'
 
 /** Handles to weights in a runtime's memory. Addresses are bytes; a missing bias has address 0. */
 

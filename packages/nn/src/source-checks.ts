@@ -1,13 +1,9 @@
-import {
-  type ConvolutionSource,
-  KernelError,
-  type MatrixSource,
-  type StoredWeight,
-  type TransposedConvolutionSource,
-} from '@pocket/nn'
-import { bytesPerValue } from './pack.ts'
+import { KernelError } from './errors.ts'
+import type { ConvolutionSource, MatrixSource, StoredWeight, TransposedConvolutionSource } from './weights.ts'
 
-/** What is refused before any memory is taken: KernelError `shape`. */
+/** What every executor refuses of weights, before any memory is taken: KernelError `shape`. */
+
+const bytesPerValue: Record<StoredWeight['dtype'], number> = { F32: 4, BF16: 2 }
 
 export const checkMatrix = ({ weight, bias }: MatrixSource): void => {
   checkWeight('matrix', weight, 2)

@@ -1,4 +1,7 @@
-import { KernelError, type KvCache, type Recording, type Tensor } from '@pocket/nn'
+import { KernelError } from './errors.ts'
+import type { Recording } from './recording.ts'
+import type { KvCache } from './states.ts'
+import type { Tensor } from './tensor.ts'
 
 /** Linear caches that a recording extends, and by how many positions a run does so. */
 export const linearCaches = (recording: Recording): { cache: KvCache; rows: number }[] =>

@@ -1,0 +1,42 @@
+import { KernelError } from '@pocket/nn'
+import { findAdapter } from './adapter.ts'
+import { readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
+import { Gpu } from './gpu.ts'
+import { DeviceKernels, type GpuKernels } from './kernels.ts'
+
+export interface GpuKernelsOptions {
+  /** A device of the caller's own, which stays theirs: `dispose` gives back what was made on it and leaves it open. */
+  readonly device?: GPUDevice
+  /** The adapter to ask for a device. Default: the fastest that the platform offers. */
+  readonly adapter?: GPUAdapter
+  /** Streams that run side by side and share each reading of a weight. Default 1. */
+  readonly lanes?: number
+  /** False does without subgroups where the device has them. Default true. */
+  readonly subgroups?: boolean
+  /** How work is cut, where the choice for this device is not to be trusted or is to be compared. */
+  readonly tuning?: Partial<Tuning>
+}
+
+/**
+ * Makes an executor on a GPU: `navigator.gpu` in browsers and workers, the optional package `webgpu` in Node.
+ * Throws KernelError `unavailable` with the reason where there is no GPU to be had.
+ */
+export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise<GpuKernels> => {
+  const { lanes = 1, subgroups = true, tuning = {} } = options
+  const device = options.device ?? (await requestDevice(options.adapter ?? (await findAdapter())))
+  const capabilities = readCapabilities(device, { subgroups, tuning })
+  return new DeviceKernels(new Gpu(device, capabilities, options.device === undefined), lanes)
+}
+
+const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
+  const requiredFeatures = wantedFeatures.filter((feature) => adapter.features.has(feature))
+  try {
+    return await adapter.requestDevice({ label: '@pocket/kernels-wgsl', requiredFeatures })
+  } catch (cause) {
+    throw new KernelError('unavailable', `the GPU ${describe(adapter)} gave no device: ${String(cause)}`, {
+      cause,
+    })
+  }
+}
+
+const describe = ({ info }: GPUAdapter): string => info?.description || info?.vendor || 'found'

@@ -1,0 +1,120 @@
+import {
+  type Convolution,
+  type ConvolutionSource,
+  historyRows,
+  KernelError,
+  type Kernels,
+  type KvCacheOptions,
+  type MatrixSource,
+  type Recording,
+  type TransposedConvolution,
+  type TransposedConvolutionSource,
+} from '@pocket/nn'
+import type { Gpu } from './gpu.ts'
+import { DevicePlan, type GpuPlan } from './plan.ts'
+import { DeviceConvolutionState, DeviceKvCache, type GpuConvolutionState, type GpuKvCache } from './states.ts'
+import { DeviceStream, type GpuStream, type GpuStreamOptions } from './stream.ts'
+import {
+  type GpuConvolution,
+  type GpuMatrix,
+  type GpuTransposedConvolution,
+  type GpuVector,
+  gpuConvolution,
+  gpuMatrix,
+  gpuTransposedConvolution,
+  gpuVector,
+} from './weights.ts'
+
+export interface PlanOptions {
+  /** Plans for one lane of the states only, such as the prompt of an utterance that joins others. Default: all lanes. */
+  readonly lane?: number
+}
+
+/** An executor on a GPU. */
+export interface GpuKernels extends Kernels {
+  readonly device: GPUDevice
+  /** Streams that run side by side and share each reading of a weight. Every state has a lane for each. */
+  readonly lanes: number
+  /** Bytes on the device in use by weights, states and plans. */
+  readonly bytes: number
+  convolutionState(weights: Convolution | TransposedConvolution): GpuConvolutionState
+  kvCache(options: KvCacheOptions): GpuKvCache
+  plan(recording: Recording, options?: PlanOptions): GpuPlan
+  /** A recording replayed run after run on the device, in all lanes. */
+  stream(recording: Recording, options: GpuStreamOptions): GpuStream
+  /** The same device and weights with another number of lanes for states, plans and streams to come. */
+  withLanes(lanes: number): GpuKernels
+  /** Resolves when all kernels asked for so far are compiled; tells how far that is. */
+  ready(onProgress?: (progress: { done: number; total: number }) => void): Promise<void>
+}
+
+export class DeviceKernels implements GpuKernels {
+  readonly name: string
+  readonly lanes: number
+  readonly #gpu: Gpu
+
+  constructor(gpu: Gpu, lanes: number) {
+    if (!Number.isSafeInteger(lanes) || lanes < 1) {
+      throw new KernelError('shape', `lanes: ${lanes}, expected a whole number from 1 on`)
+    }
+    this.#gpu = gpu
+    this.lanes = lanes
+    this.name = gpu.capabilities.subgroups ? 'webgpu-subgroups' : 'webgpu'
+  }
+
+  get device(): GPUDevice {
+    return this.#gpu.device
+  }
+
+  get bytes(): number {
+    return this.#gpu.bytes
+  }
+
+  vector(values: Float32Array): GpuVector {
+    return gpuVector(this.#gpu, values)
+  }
+
+  matrix(source: MatrixSource): GpuMatrix {
+    return gpuMatrix(this.#gpu, source)
+  }
+
+  convolution(source: ConvolutionSource): GpuConvolution {
+    return gpuConvolution(this.#gpu, source)
+  }
+
+  transposedConvolution(source: TransposedConvolutionSource): GpuTransposedConvolution {
+    return gpuTransposedConvolution(this.#gpu, source)
+  }
+
+  convolutionState(weights: Convolution | TransposedConvolution): DeviceConvolutionState {
+    return new DeviceConvolutionState(this.#gpu, this.lanes, historyRows(weights), weights.inputChannels)
+  }
+
+  kvCache(options: KvCacheOptions): DeviceKvCache {
+    return new DeviceKvCache(this.#gpu, this.lanes, options)
+  }
+
+  plan(recording: Recording, { lane }: PlanOptions = {}): DevicePlan {
+    const all = Array.from({ length: this.lanes }, (_, index) => index)
+    if (lane === undefined) return new DevicePlan(this.#gpu, recording, this.lanes, all)
+    if (!all.includes(lane))
+      throw new KernelError('shape', `plan ${recording.label}: lane ${lane} of ${this.lanes}`)
+    return new DevicePlan(this.#gpu, recording, this.lanes, [lane])
+  }
+
+  stream(recording: Recording, options: GpuStreamOptions): DeviceStream {
+    return new DeviceStream(this.#gpu, recording, this.lanes, options)
+  }
+
+  withLanes(lanes: number): DeviceKernels {
+    return new DeviceKernels(this.#gpu, lanes)
+  }
+
+  ready(onProgress?: (progress: { done: number; total: number }) => void): Promise<void> {
+    return this.#gpu.pipelines.ready(onProgress)
+  }
+
+  dispose(): void {
+    this.#gpu.dispose()
+  }
+}

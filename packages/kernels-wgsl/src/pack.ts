@@ -1,0 +1,145 @@
+import { KernelError, type Precision, type StoredWeight } from '@pocket/nn'
+import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
+import type { Gpu } from './gpu.ts'
+import { type WeightFormat, weightsPerVector } from './kernels/weight-format.ts'
+
+/** `[outputs, inputs]` weights in the order in which a product reads them. */
+export interface RowWeights {
+  readonly outputs: number
+  readonly inputs: number
+  readonly dtype: StoredWeight['dtype']
+  /** Little-endian values of `dtype`. */
+  readonly bytes: Uint8Array
+}
+
+/** Rows of weights, one for each output. */
+export interface PackedWeights {
+  readonly buffer: GPUBuffer
+  readonly format: WeightFormat
+  readonly outputs: number
+  /** Vectors of 16 bytes in a row. */
+  readonly vectors: number
+  /** `[outputs]` biases, then in int8 `[outputs]` scales; undefined where there is neither. */
+  readonly terms: GPUBuffer | undefined
+  readonly bias: boolean
+}
+
+export interface PackOptions {
+  readonly precision: Precision
+  readonly bias: Float32Array | undefined
+  readonly label: string
+}
+
+/** A linear layer's `[outputs, inputs]`: as it is. */
+export const storedRows = ({ dtype, shape, bytes }: StoredWeight): RowWeights => {
+  const [outputs = 0, inputs = 0] = shape
+  return { outputs, inputs, dtype, bytes }
+}
+
+/** Takes weights onto the device. Throws KernelError `out-of-memory`. */
+export const packRows = (
+  gpu: Gpu,
+  rows: RowWeights,
+  { precision, bias, label }: PackOptions,
+): PackedWeights => {
+  const { outputs, inputs } = rows
+  const format = formatOf(precision, rows.dtype)
+  const vectors = Math.ceil(inputs / weightsPerVector[format])
+  const { data, scales } = encode(rows, format, vectors)
+  const buffer = gpu.store(label, data)
+  if (!bias && !scales) return { buffer, format, outputs, vectors, terms: undefined, bias: false }
+  const terms = new Float32Array(scales ? 2 * outputs : outputs)
+  if (bias) terms.set(bias)
+  if (scales) terms.set(scales, outputs)
+  return {
+    buffer,
+    format,
+    outputs,
+    vectors,
+    terms: gpu.store(`${label}, terms`, terms),
+    bias: bias !== undefined,
+  }
+}
+
+const formatOf = (precision: Precision, dtype: StoredWeight['dtype']): WeightFormat => {
+  switch (precision) {
+    case 'stored':
+      return dtype === 'BF16' ? 'bf16' : 'f32'
+    case 'f32':
+    case 'bf16':
+    case 'int8':
+      return precision
+    default:
+      throw new KernelError('unavailable', `precision ${precision} is not available on the GPU: use stored`)
+  }
+}
+
+/** Rows padded to whole vectors. */
+const encode = (
+  rows: RowWeights,
+  format: WeightFormat,
+  vectors: number,
+): { data: ArrayBufferView; scales?: Float32Array } => {
+  const { dtype, bytes, inputs } = rows
+  const padded = vectors * weightsPerVector[format]
+  switch (format) {
+    case 'bf16': {
+      const values = dtype === 'BF16' ? halves(bytes) : f32ToBf16(widened(rows))
+      return { data: pad(values, inputs, padded) }
+    }
+    case 'f32':
+      return { data: pad(widened(rows), inputs, padded) }
+    case 'int8':
+      return quantise(widened(rows), inputs, padded)
+  }
+}
+
+/** As float32: a copy, or a view where the bytes are float32 already and lie so that they can be read as such. */
+export const widened = ({ dtype, bytes }: Pick<StoredWeight, 'dtype' | 'bytes'>): Float32Array => {
+  if (dtype === 'BF16') return bf16ToF32(bytes)
+  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
+  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4)
+}
+
+const halves = (bytes: Uint8Array): Uint16Array => {
+  const aligned = bytes.byteOffset % 2 === 0 ? bytes : bytes.slice()
+  return new Uint16Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 2)
+}
+
+const pad = <T extends Uint16Array | Float32Array>(values: T, inputs: number, padded: number): T => {
+  if (inputs === padded) return values
+  const outputs = values.length / inputs
+  const result = new (values.constructor as new (length: number) => T)(outputs * padded)
+  for (let output = 0; output < outputs; output++) {
+    result.set(values.subarray(output * inputs, (output + 1) * inputs), output * padded)
+  }
+  return result
+}
+
+/** `w ≈ q · scale` with |q| ≤ 127, a scale for each output; nearest, ties to even, as the CPU's kernels round. */
+const quantise = (
+  values: Float32Array,
+  inputs: number,
+  padded: number,
+): { data: Int8Array; scales: Float32Array } => {
+  const outputs = values.length / inputs
+  const data = new Int8Array(outputs * padded)
+  const scales = new Float32Array(outputs)
+  for (let output = 0; output < outputs; output++) {
+    const row = values.subarray(output * inputs, (output + 1) * inputs)
+    const greatest = row.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+    if (greatest < leastMagnitude) continue
+    scales[output] = greatest / 127
+    const inverse = 127 / greatest
+    row.forEach((value, input) => {
+      data[output * padded + input] = roundToEven(value * inverse)
+    })
+  }
+  return { data, scales }
+}
+
+/** Rows without a weight of this size count as zeros: a scale and its inverse must be normal numbers. */
+const leastMagnitude = 2 ** -111
+
+/** Adding 1.5 · 2⁵² leaves no room for a fraction: the processor rounds it away, ties to even. */
+const roundToEven = (value: number): number => value + 6755399441055744 - 6755399441055744

@@ -1,0 +1,3 @@
+import { suite } from '@tooling/config/vitest'
+
+export default suite()
