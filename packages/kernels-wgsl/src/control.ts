@@ -42,6 +42,7 @@ export const attentionControl = (cache: DeviceKvCache, rows: number, lanes: numb
         words[controlWords * index] = position
         words[controlWords * index + 1] = lane
         words[controlWords * index + 2] = takesPart ? 1 : 0
+        words[controlWords * index + 3] = cache.capacity
         const first = lanes.length * controlWords + index * rows * headDim
         rotations.fill(floats.subarray(first, first + rows * headDim), position, rows)
         if (takesPart) cache.advance(lane, rows)

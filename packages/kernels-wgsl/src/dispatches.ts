@@ -146,7 +146,7 @@ const rowNorm = (
   }
   const [shiftPlace, scalePlace] = [context.place(shift), context.place(scale)]
   const earlier = shiftPlace.offset < scalePlace.offset ? shiftPlace : scalePlace
-  resources['modulation'] = bindingOf(earlier)
+  resources.modulation = bindingOf(earlier)
   const relative = (place: Place): Addressing => ({
     ...addressing(place),
     first: addressing(earlier).first + place.offset - earlier.offset,
@@ -156,7 +156,7 @@ const rowNorm = (
 
 const attention = ({ qkv, cache, out }: Of<'attention'>, context: DispatchContext): Dispatch => {
   const device = cache as DeviceKvCache
-  const { heads, headDim, capacity, window } = device
+  const { heads, headDim, window } = device
   const resources: Resources = { keys: { buffer: device.keys }, values: { buffer: device.values } }
   const kernel = attentionKernel(
     {
@@ -165,7 +165,6 @@ const attention = ({ qkv, cache, out }: Of<'attention'>, context: DispatchContex
       rows: qkv.rows,
       heads,
       headDim,
-      capacity,
       window,
       qkv: bindTensor(resources, 'qkv', qkv, context),
       out: bindTensor(resources, 'out', out, context),
@@ -226,8 +225,8 @@ const transposedConvolution = (
   const control = bindState(resources, state, context)
   const name = `transposed convolution ${x.rows} × ${taps}·${x.columns} → ${stride}·${out.columns}`
   if (!packed) {
-    if (filters) resources['filters'] = { buffer: filters.buffer }
-    if (filters?.bias) resources['terms'] = { buffer: filters.bias }
+    if (filters) resources.filters = { buffer: filters.buffer }
+    if (filters?.bias) resources.terms = { buffer: filters.bias }
     const outPlace = bindTensor(resources, 'out', out, context)
     const kernel = depthwiseKernel({
       name: `depthwise ${name}`,
@@ -277,7 +276,7 @@ const bindState = (
   { lanes }: DispatchContext,
 ): ControlBlock | undefined => {
   if (state.rows === 0) return undefined
-  resources['state'] = { buffer: state.buffer }
+  resources.state = { buffer: state.buffer }
   return convolutionControl(state, lanes)
 }
 

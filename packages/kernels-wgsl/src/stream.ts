@@ -1,9 +1,10 @@
 import { KernelError, type Recording } from '@pocket/nn'
 import { BoundRecording, withoutPadding } from './bound-recording.ts'
 import type { Gpu } from './gpu.ts'
+import { type DispatchTime, timeDispatches } from './timing.ts'
 
 export interface GpuStreamOptions {
-  /** After each run the tap on the left is copied into the input on the right, on the device: `{ latent: 'next' }`. */
+  /** After each run an input is given a tap's values, on the device: `{ latent: 'next' }`, the input first. */
   readonly feedback?: Readonly<Record<string, string>>
   /** Inputs that every run is given anew. The others keep what `write` or the feedback put there. */
   readonly inputs: readonly string[]
@@ -31,6 +32,11 @@ export interface GpuStream {
     rows: readonly Readonly<Record<string, Float32Array>>[],
     options?: SubmitOptions,
   ): Promise<Record<string, Float32Array>[]>
+  /**
+   * One run with each dispatch timed by the device, in microseconds; the inputs keep what they hold, and the states
+   * advance. Throws KernelError `unavailable` where the device has no timestamps.
+   */
+  profile(): Promise<DispatchTime[]>
   /** Sets an input of the runs to come: in all lanes, or in one. */
   write(name: string, values: Float32Array, lane?: number): void
   dispose(): void
@@ -128,6 +134,20 @@ export class DeviceStream implements GpuStream {
       }
       return results
     })
+  }
+
+  async profile(): Promise<DispatchTime[]> {
+    this.#checkAlive()
+    const everyone = this.#bound.lanes.map(() => true)
+    this.#bound.checkRuns(1, everyone)
+    const words = new ArrayBuffer(this.#bound.controlBytes)
+    this.#bound.fillControl(words, 0, everyone)
+    await this.#bound.ready
+    await this.#gpu.timeline.drained()
+    const upload = this.#uploadOf(words.byteLength)
+    return timeDispatches(this.#gpu, this.#bound, upload, () =>
+      this.#gpu.write(upload, 0, new Uint8Array(words)),
+    )
   }
 
   write(name: string, values: Float32Array, lane?: number): void {

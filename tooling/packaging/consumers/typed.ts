@@ -1,5 +1,6 @@
 // What a typed program does with the packages: compiled by the strictest settings, never run.
 import { createCpuKernels } from '@pocket/kernels-cpu'
+import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
 import { type MiniVoice, mini } from '@pocket/mini'
 import { openBlob, SafeTensors, SafeTensorsError, type SafeTensorsErrorCode } from '@pocket/safetensors'
@@ -23,6 +24,11 @@ export const encode = async (weights: Blob, samples: Float32Array): Promise<numb
   const { data, shape } = await codec.encode(samples)
   const sum: number = data.reduce((total, value) => total + value, 0)
   return [...shape, sum]
+}
+
+export const device = async (adapter: GPUAdapter): Promise<GPUDevice> => {
+  const kernels: GpuKernels = await createGpuKernels({ adapter, lanes: 2 })
+  return kernels.device
 }
 
 export const names = (bytes: Uint8Array): string[] | SafeTensorsErrorCode => {

@@ -1,11 +1,12 @@
 import { FlowLm, type KvSnapshot } from '@pocket/flowlm'
 import { createCpuKernels } from '@pocket/kernels-cpu'
+import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
 import type { Kernels, NdArray } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
 import { readFixture, relativeL2 } from '@tooling/fixtures'
+import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { expect, it } from 'vitest'
-import { describeOnGpu } from '../src/gpu.ts'
 import { noise } from '../src/noise.ts'
 
 /**
@@ -25,76 +26,88 @@ const agree = (actual: NdArray<Float32Array>, expected: NdArray<Float32Array>, w
 
 const scaled = (values: Float32Array, factor: number): Float32Array => values.map((value) => value * factor)
 
-await describeOnGpu('networks give what the oracle gives, at every tap', (kernels) => {
-  it('tiny-2026-04: decoder, past the wrap of its rings', async () => {
-    const decoderOf = async (on: Kernels) =>
-      (await MimiCodec.load(weightsOf('tiny-2026-04'), on)).createDecoder()
-    const [expected, actual] = [await decoderOf(oracle), await decoderOf(kernels())]
-    const latentDim = 32
-    // 16 positions a frame in a ring of 266: the seventeenth frame wraps around, the nineteenth passes 300.
-    for (let frame = 0; frame < 19; frame++) {
-      const latent = noise(latentDim, frame)
-      const golden = await expected.decode(latent)
-      expect(relativeL2(await actual.decode(latent), golden), `frame ${frame}`).toBeLessThan(tolerance)
-    }
-    for (const tap of ['quantizer', 'upsample', 'transformer', 'model.0', 'model.3', 'model.8', 'pcm']) {
-      agree(await actual.tap(tap), await expected.tap(tap), tap)
-    }
-    actual.reset()
-    expected.reset()
-    const latent = noise(latentDim, 99)
-    expect(relativeL2(await actual.decode(latent), await expected.decode(latent)), 'reset').toBeLessThan(tolerance)
-  })
+await describeOnGpu(
+  'networks give what the oracle gives, at every tap',
+  createGpuKernels,
+  (kernels) => {
+    it('tiny-2026-04: decoder, past the wrap of its rings', async () => {
+      const decoderOf = async (on: Kernels) =>
+        (await MimiCodec.load(weightsOf('tiny-2026-04'), on)).createDecoder()
+      const [expected, actual] = [await decoderOf(oracle), await decoderOf(kernels())]
+      const latentDim = 32
+      // 16 positions a frame in a ring of 266: the seventeenth frame wraps around, the nineteenth passes 300.
+      for (let frame = 0; frame < 19; frame++) {
+        const latent = noise(latentDim, frame)
+        const golden = await expected.decode(latent)
+        expect(relativeL2(await actual.decode(latent), golden), `frame ${frame}`).toBeLessThan(tolerance)
+      }
+      for (const tap of ['quantizer', 'upsample', 'transformer', 'model.0', 'model.3', 'model.8', 'pcm']) {
+        agree(await actual.tap(tap), await expected.tap(tap), tap)
+      }
+      actual.reset()
+      expected.reset()
+      const latent = noise(latentDim, 99)
+      expect(relativeL2(await actual.decode(latent), await expected.decode(latent)), 'reset').toBeLessThan(
+        tolerance,
+      )
+    })
 
-  it('tiny-2026-04: encoder', async () => {
-    const taps = ['model.0', 'model.9', 'encoder', 'transformer', 'latent']
-    const encode = async (on: Kernels) =>
-      (await MimiCodec.load(weightsOf('tiny-2026-04'), on)).encode(scaled(noise(3 * 1920 - 700, 4), 0.3), { taps })
-    const [expected, actual] = [await encode(oracle), await encode(kernels())]
-    for (const tap of taps) agree(actual.taps[tap]!, expected.taps[tap]!, tap)
-    agree(actual, expected, 'latents')
-  })
+    it('tiny-2026-04: encoder', async () => {
+      const taps = ['model.0', 'model.9', 'encoder', 'transformer', 'latent']
+      const encode = async (on: Kernels) =>
+        (await MimiCodec.load(weightsOf('tiny-2026-04'), on)).encode(scaled(noise(3 * 1920 - 700, 4), 0.3), {
+          taps,
+        })
+      const [expected, actual] = [await encode(oracle), await encode(kernels())]
+      for (const tap of taps) agree(actual.taps[tap]!, expected.taps[tap]!, tap)
+      agree(actual, expected, 'latents')
+    })
 
-  it.each(['tiny-2026-04', 'tiny-24l'])('%s: prompt, steps and samples', async (model) => {
-    const [expected, actual] = [
-      await FlowLm.load(weightsOf(model), oracle),
-      await FlowLm.load(weightsOf(model), kernels()),
-    ]
-    const { dModel, layers, latentDim } = expected.config
-    const [oracleState, state] = [expected.createState({ capacity: 60 }), actual.createState({ capacity: 60 })]
-    for (const rows of [11, 1, 3]) {
-      const embeddings = noise(rows * dModel, rows)
-      await expected.promptRows(embeddings, rows, oracleState)
-      await actual.promptRows(embeddings, rows, state)
-    }
-    let previous: Float32Array | null = null
-    for (let step = 0; step < 12; step++) {
-      const golden = await expected.step(previous, oracleState)
-      const found = await actual.step(previous, state)
-      expect(relativeL2(found.hidden, golden.hidden), `hidden ${step}`).toBeLessThan(tolerance)
-      expect(Math.abs(found.eosLogit - golden.eosLogit), `eos ${step}`).toBeLessThan(1e-3)
-      const lsdSteps = step % 3 === 2 ? 3 : 1
-      const drawn = scaled(noise(latentDim, 50 + step), 0.5)
-      const latent = await expected.sampleLatent(golden.hidden, drawn, lsdSteps)
-      const sampled = await actual.sampleLatent(golden.hidden, drawn, lsdSteps)
-      expect(relativeL2(sampled, latent), `latent ${step}`).toBeLessThan(tolerance)
-      previous = latent
-    }
-    for (let layer = 0; layer < layers; layer++) {
-      agree(await state.tap(`layer.${layer}`), await oracleState.tap(`layer.${layer}`), `layer ${layer}`)
-    }
-    sameCaches(await state.snapshot(), await oracleState.snapshot())
-  })
+    it.each(['tiny-2026-04', 'tiny-24l'])('%s: prompt, steps and samples', async (model) => {
+      const [expected, actual] = [
+        await FlowLm.load(weightsOf(model), oracle),
+        await FlowLm.load(weightsOf(model), kernels()),
+      ]
+      const { dModel, layers, latentDim } = expected.config
+      const [oracleState, state] = [
+        expected.createState({ capacity: 60 }),
+        actual.createState({ capacity: 60 }),
+      ]
+      for (const rows of [11, 1, 3]) {
+        const embeddings = noise(rows * dModel, rows)
+        await expected.promptRows(embeddings, rows, oracleState)
+        await actual.promptRows(embeddings, rows, state)
+      }
+      let previous: Float32Array | null = null
+      for (let step = 0; step < 12; step++) {
+        const golden = await expected.step(previous, oracleState)
+        const found = await actual.step(previous, state)
+        expect(relativeL2(found.hidden, golden.hidden), `hidden ${step}`).toBeLessThan(tolerance)
+        expect(Math.abs(found.eosLogit - golden.eosLogit), `eos ${step}`).toBeLessThan(1e-3)
+        const lsdSteps = step % 3 === 2 ? 3 : 1
+        const drawn = scaled(noise(latentDim, 50 + step), 0.5)
+        const latent = await expected.sampleLatent(golden.hidden, drawn, lsdSteps)
+        const sampled = await actual.sampleLatent(golden.hidden, drawn, lsdSteps)
+        expect(relativeL2(sampled, latent), `latent ${step}`).toBeLessThan(tolerance)
+        previous = latent
+      }
+      for (let layer = 0; layer < layers; layer++) {
+        agree(await state.tap(`layer.${layer}`), await oracleState.tap(`layer.${layer}`), `layer ${layer}`)
+      }
+      sameCaches(await state.snapshot(), await oracleState.snapshot())
+    })
 
-  it('a state adopts what another has seen, slot for slot', async () => {
-    const model = await FlowLm.load(weightsOf('tiny-2026-04'), kernels())
-    const seen = model.createState({ capacity: 20 })
-    await model.promptTokens([5, 9, 200], seen)
-    const snapshot = await seen.snapshot()
-    const adopted = await model.createState({ adopt: snapshot, capacity: 30 }).snapshot()
-    expect(adopted).toEqual(snapshot)
-  })
-})
+    it('a state adopts what another has seen, slot for slot', async () => {
+      const model = await FlowLm.load(weightsOf('tiny-2026-04'), kernels())
+      const seen = model.createState({ capacity: 20 })
+      await model.promptTokens([5, 9, 200], seen)
+      const snapshot = await seen.snapshot()
+      const adopted = await model.createState({ adopt: snapshot, capacity: 30 }).snapshot()
+      expect(adopted).toEqual(snapshot)
+    })
+  },
+  gpuVariants.slice(0, 1),
+)
 
 const sameCaches = (actual: KvSnapshot, expected: KvSnapshot): void => {
   expect(actual.positions).toBe(expected.positions)

@@ -1,10 +1,11 @@
 import process from 'node:process'
 import { createCpuKernels } from '@pocket/kernels-cpu'
+import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { type Kernels, type Norm, type Operations, record, type Tensor } from '@pocket/nn'
 import { relativeL2 } from '@tooling/fixtures'
+import { describeOnGpu } from '@tooling/fixtures/gpu'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { describeOnGpu } from '../src/gpu.ts'
 import { noise, stored } from '../src/noise.ts'
 
 /**
@@ -14,7 +15,7 @@ import { noise, stored } from '../src/noise.ts'
 const tolerance = 2e-6
 
 /** Each case compiles a kernel, which a processor that stands for a GPU takes its time for. */
-const numRuns = Number(process.env['PARITY_RUNS'] ?? 6)
+const numRuns = Number(process.env.PARITY_RUNS ?? 5)
 
 type Build = (kernels: Kernels) => (ops: Operations) => Tensor
 
@@ -41,7 +42,11 @@ const size = (max: number) => fc.integer({ min: 1, max })
 const dtype = fc.constantFrom('F32' as const, 'BF16' as const)
 const activation = fc.constantFrom('none' as const, 'elu' as const, 'gelu' as const, 'silu' as const)
 
-await describeOnGpu('computes what the oracle does', (kernels) => {
+// Cut as for a GPU, not for the processor that stands for one: slices and tiles of several sizes.
+const create = (variant: { subgroups: boolean }) =>
+  createGpuKernels({ ...variant, tuning: { threads: 1 << 12, unroll: 4 } })
+
+await describeOnGpu('computes what the oracle does', create, (kernels) => {
   const agree = async (build: Build, runs = 1): Promise<void> => {
     const expected = await outputs(oracle, build, runs)
     const actual = await outputs(kernels(), build, runs)
@@ -53,7 +58,13 @@ await describeOnGpu('computes what the oracle does', (kernels) => {
     fc.assert(fc.asyncProperty(cases, check), { numRuns })
 
   it('linear, with every epilogue, on views', async () => {
-    const shape = { rows: size(21), inputs: size(300), outputs: size(70), margin: fc.nat({ max: 9 }), by4: fc.boolean() }
+    const shape = {
+      rows: size(21),
+      inputs: size(300),
+      outputs: size(70),
+      margin: fc.nat({ max: 9 }),
+      by4: fc.boolean(),
+    }
     const epilogue = {
       dtype,
       activation,
@@ -229,11 +240,14 @@ await describeOnGpu('computes what the oracle does', (kernels) => {
   })
 
   it('adding a vector, with an activation', async () => {
-    await forAll(fc.record({ rows: size(9), columns: size(70), activation }), async ({ rows, columns, activation }) => {
-      await agree((on) => {
-        const vector = on.vector(noise(columns, 3))
-        return (ops) => ops.addVector(ops.input('x', rows, columns), vector, activation)
-      })
-    })
+    await forAll(
+      fc.record({ rows: size(9), columns: size(70), activation }),
+      async ({ rows, columns, activation }) => {
+        await agree((on) => {
+          const vector = on.vector(noise(columns, 3))
+          return (ops) => ops.addVector(ops.input('x', rows, columns), vector, activation)
+        })
+      },
+    )
   })
 })

@@ -11,6 +11,8 @@ const run = promisify(execFile)
 
 // Below this package, so that imports find the packages, as they are built, in its node_modules.
 const build = fileURLToPath(new URL('../build/', import.meta.url))
+// Programs for a GPU run on the processor, by the driver that Debian's Chromium brings, where no other is named.
+const env = { VK_DRIVER_FILES: '/usr/lib/chromium/vk_swiftshader_icd.json', ...process.env }
 const model = fileURLToPath(new URL('model', import.meta.resolve('@pocket/mini/package.json')))
 
 /**
@@ -24,7 +26,7 @@ export const runProgram = async ({ readme, number, source }: Program): Promise<s
   const folder = mkdtempSync(join(tmpdir(), 'readme-'))
   try {
     cpSync(model, folder, { recursive: true })
-    const { stdout } = await run(process.execPath, [file], { cwd: folder, timeout: 120_000 })
+    const { stdout } = await run(process.execPath, [file], { cwd: folder, env, timeout: 120_000 })
     return stdout
   } finally {
     rmSync(folder, { recursive: true })

@@ -11,13 +11,15 @@ export interface AttentionSpec {
   readonly rows: number
   readonly heads: number
   readonly headDim: number
-  readonly capacity: number
   readonly window: number | undefined
   readonly qkv: Addressing
   readonly out: Addressing
 }
 
-/** Words of a lane in an attention's control block: position, lane of the state, whether it is active. */
+/**
+ * Words of a lane in an attention's control block: position, lane of the state, whether it is active, and the cache's
+ * capacity, which is no part of the source: caches of all sizes share their kernels.
+ */
 export const controlWords = 4
 
 /** Positions whose scores are held at a time: 4 KiB. More are taken in turns, each rescaling what came before. */
@@ -66,8 +68,8 @@ ${main(
 /** Vectors of a head. */
 export const vectorsOf = (headDim: number): number => Math.ceil(headDim / 4)
 
-const scoresOf = ({ capacity, window }: AttentionSpec): number =>
-  Math.min(mostScores, Math.max(64, Math.ceil(Math.min(capacity, window ?? capacity) / 64) * 64))
+const scoresOf = ({ window = mostScores }: AttentionSpec): number =>
+  Math.min(mostScores, Math.ceil(window / 64) * 64)
 
 /** A thread for a vector of the head at least; no more than there are positions to look at, roughly. */
 const threadsFor = (spec: AttentionSpec, busy: number): number => {
@@ -114,17 +116,18 @@ const main = (
   greatest: (value: string) => string,
   sum: (value: string) => string,
 ): string => {
-  const { heads, headDim, capacity, window, out } = spec
+  const { heads, headDim, window, out } = spec
   const vectors = vectorsOf(headDim)
   const held = scoresOf(spec)
   const walkers = Math.floor(threads / vectors)
-  const slot = window === undefined ? '(position)' : `(position % ${capacity}u)`
+  const slot = window === undefined ? 'position' : '(position % capacity)'
   return `  let head = workgroup.x;
   let lane = workgroup.z;
   let row = lane * rows + workgroup.y;
   let begin = control[${controlWords}u * lane];
   let own_position = begin + workgroup.y;
-  let base = (control[${controlWords}u * lane + 1u] * ${heads}u + head) * ${capacity * vectors}u;
+  let capacity = control[${controlWords}u * lane + 3u];
+  let base = (control[${controlWords}u * lane + 1u] * ${heads}u + head) * capacity * ${vectors}u;
   ${
     window === undefined
       ? 'let oldest = 0u;'
@@ -135,7 +138,7 @@ const main = (
     query[thread] = turned(0u, row, head, thread) * ${1 / Math.sqrt(headDim)};
     if (control[${controlWords}u * lane + 2u] != 0u) {
       let position = own_position;
-      keys[base + thread * ${capacity}u + ${slot}] = turned(1u, row, head, thread);
+      keys[base + thread * capacity + ${slot}] = turned(1u, row, head, thread);
       values[base + ${slot} * ${vectors}u + thread] = vector_of(2u, row, head, thread);
     }
   }
@@ -156,7 +159,7 @@ const main = (
         for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], turned(1u, other, head, d)); }
       } else {
         let key = base + ${slot};
-        for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], keys[key + d * ${capacity}u]); }
+        for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], keys[key + d * capacity]); }
       }
       scores[i] = score;
       own_most = max(own_most, score);

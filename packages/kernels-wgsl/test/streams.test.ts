@@ -1,0 +1,222 @@
+import { createGpuKernels, type GpuKernels, type GpuStream } from '@pocket/kernels-wgsl'
+import { KernelError, record } from '@pocket/nn'
+import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
+import { describe, expect, it } from 'vitest'
+
+/**
+ * A small network with every kind of state: its latent goes round, noise comes in, sound goes out. Sizes are odd, so
+ * that lanes are padded.
+ */
+
+const width = 24
+const latentDim = 6
+
+const noise = (length: number, seed: number): Float32Array =>
+  Float32Array.from({ length }, (_, index) => Math.sin(7.3 * index + 1.7 * seed + 0.1 * index * seed))
+
+const stored = (shape: number[], seed: number) => ({
+  dtype: 'F32' as const,
+  shape,
+  bytes: new Uint8Array(
+    noise(
+      shape.reduce((product, size) => product * size, 1),
+      seed,
+    ).map((value) => value / Math.sqrt(shape[1] ?? 1)).buffer,
+  ),
+})
+
+const weightsOn = (kernels: GpuKernels) => ({
+  input: kernels.matrix({ weight: stored([width, latentDim], 1) }),
+  qkv: kernels.matrix({ weight: stored([3 * width, width], 2) }),
+  output: kernels.matrix({ weight: stored([latentDim, width], 3) }),
+  up: kernels.transposedConvolution({ weight: stored([latentDim, 5, 4], 4), stride: 2 }),
+  convolution: kernels.convolution({ weight: stored([3, 5, 3], 5) }),
+})
+
+const open = (kernels: GpuKernels, weights: ReturnType<typeof weightsOn>) => {
+  const cache = kernels.kvCache({ heads: 2, headDim: width / 2, capacity: 40, maxPeriod: 10000 })
+  const [upState, convolutionState] = [
+    kernels.convolutionState(weights.up),
+    kernels.convolutionState(weights.convolution),
+  ]
+  const recording = record('small frame', (ops) => {
+    const embedded = ops.linear(ops.input('latent', 1, latentDim), weights.input)
+    const attended = ops.attention(ops.linear(ops.layerNorm(embedded, { eps: 1e-5 }), weights.qkv), cache)
+    const next = ops.tap(
+      'next',
+      ops.linear(attended, weights.output, { residual: ops.input('noise', 1, latentDim) }),
+    )
+    const wide = ops.transposedConvolution(next, weights.up, upState)
+    ops.tap('pcm', ops.convolution(wide, weights.convolution, convolutionState, { inputActivation: 'elu' }))
+  })
+  const stream = kernels.stream(recording, {
+    feedback: { latent: 'next' },
+    inputs: ['noise'],
+    outputs: ['next', 'pcm'],
+  })
+  return { cache, states: [upState, convolutionState], recording, stream }
+}
+
+const frames = 24
+
+/** Everything that `frames` frames give, `perSubmit` a submission, all submitted before the first is read. */
+const all = async (stream: GpuStream, perSubmit: number): Promise<number[]> => {
+  stream.write('latent', noise(latentDim, 5))
+  const submissions: ReturnType<GpuStream['submit']>[] = []
+  for (let first = 0; first < frames; first += perSubmit) {
+    const runs = Array.from({ length: Math.min(perSubmit, frames - first) }, (_, index) => ({
+      noise: noise(latentDim, 100 + first + index),
+    }))
+    submissions.push(stream.submit(runs))
+  }
+  return (await Promise.all(submissions)).flat().flatMap(({ next, pcm }) => [...(next ?? []), ...(pcm ?? [])])
+}
+
+await describeOnGpu('streams', createGpuKernels, (kernels) => {
+  it('give the same bits for any number of runs a submission, and those of a plan', async () => {
+    const weights = weightsOn(kernels())
+    const [one, three, eight] = [
+      await all(open(kernels(), weights).stream, 1),
+      await all(open(kernels(), weights).stream, 3),
+      await all(open(kernels(), weights).stream, 8),
+    ]
+    expect(three).toEqual(one)
+    expect(eight).toEqual(one)
+    expect(one.every(Number.isFinite)).toBe(true)
+
+    const plan = kernels().plan(open(kernels(), weights).recording)
+    let latent = noise(latentDim, 5)
+    const planned: number[] = []
+    for (let frame = 0; frame < frames; frame++) {
+      plan.write('latent', latent)
+      plan.write('noise', noise(latentDim, 100 + frame))
+      plan.run()
+      latent = (await plan.read('next')).data
+      planned.push(...latent, ...(await plan.read('pcm')).data)
+    }
+    expect(planned).toEqual(one)
+  })
+
+  it('refuse what cannot be, before anything has run', async () => {
+    const { stream, cache, recording } = open(kernels(), weightsOn(kernels()))
+    const row = { noise: noise(latentDim, 1) }
+    const refused = async (work: () => Promise<unknown>, code: string) =>
+      expect(work()).rejects.toMatchObject({ code })
+    await refused(() => stream.submit(Array.from({ length: 41 }, () => row)), 'capacity')
+    await refused(() => stream.submit([{ noise: new Float32Array(5) }]), 'shape')
+    await refused(() => stream.submit([{ ...row, latent: noise(latentDim, 2) }]), 'unknown-name')
+    expect(cache.position).toBe(0)
+    expect(() => stream.write('pcm', noise(12, 1))).toThrow(KernelError)
+    const options = { inputs: [], outputs: [] }
+    expect(() => kernels().stream(recording, { ...options, feedback: { latent: 'pcm' } })).toThrow(/latent/)
+    expect(() => kernels().stream(recording, { ...options, inputs: ['pcm'] })).toThrow(/no input pcm/)
+    stream.dispose()
+    await refused(() => stream.submit([row]), 'disposed')
+  })
+
+  it('leave nothing behind', async () => {
+    const weights = weightsOn(kernels())
+    const once = async (): Promise<void> => {
+      const { stream, cache, states } = open(kernels(), weights)
+      await stream.submit([{ noise: noise(latentDim, 1) }])
+      stream.dispose()
+      for (const state of [cache, ...states]) state.dispose()
+    }
+    await once()
+    const before = kernels().bytes
+    for (let utterance = 0; utterance < 500; utterance++) await once()
+    expect(kernels().bytes).toBe(before)
+  })
+})
+
+const lanes = 3
+
+await describeOnGpu(
+  'lanes',
+  (variant) => createGpuKernels({ ...variant, lanes }),
+  (kernels) => {
+    const inLanes = (of: (lane: number) => Float32Array): Float32Array => {
+      const parts = Array.from({ length: lanes }, (_, lane) => of(lane))
+      const joined = new Float32Array(parts.reduce((sum, part) => sum + part.length, 0))
+      parts.forEach((part, lane) => {
+        joined.set(part, lane * part.length)
+      })
+      return joined
+    }
+    const laneOf = (values: Float32Array | undefined, lane: number): number[] => {
+      const length = (values?.length ?? 0) / lanes
+      return [...(values?.subarray(lane * length, (lane + 1) * length) ?? [])]
+    }
+
+    /** One utterance in `lane` of a stream whose other lanes do what `neighbours` says, from frame `joins` on. */
+    const utterance = async (lane: number, joins: number, neighbours: boolean): Promise<number[]> => {
+      const { stream, cache, states } = open(kernels(), weightsOn(kernels()))
+      const begin = (one: number, seed: number): void => {
+        stream.write('latent', noise(latentDim, seed), one)
+        const [k, v] = [noise(7 * width, seed), noise(7 * width, seed + 1)]
+        cache.lane(one).load(k, v, 7)
+        for (const state of states) state.lane(one).reset()
+      }
+      const heard: number[] = []
+      for (let frame = 0; frame < joins + 9; frame++) {
+        if (frame === joins) begin(lane, 5)
+        else if (neighbours && frame % 4 === 1) begin((lane + 1) % lanes, frame)
+        const active = Array.from({ length: lanes }, (_, one) =>
+          one === lane ? frame >= joins : neighbours && (frame + one) % 3 > 0,
+        )
+        const values = inLanes((one) => noise(latentDim, one === lane ? 100 + frame - joins : frame * one))
+        const [outputs] = await stream.submit([{ noise: values }], { active })
+        if (frame >= joins) heard.push(...laneOf(outputs?.next, lane), ...laneOf(outputs?.pcm, lane))
+      }
+      return heard
+    }
+
+    it('give the same bits whatever their neighbours do, and whenever they join', async () => {
+      const alone = await utterance(0, 0, false)
+      expect(alone.every(Number.isFinite)).toBe(true)
+      expect(await utterance(0, 0, true)).toEqual(alone)
+      expect(await utterance(1, 4, true)).toEqual(alone)
+      expect(await utterance(2, 5, true)).toEqual(alone)
+    })
+
+    it('keep their states while they rest', async () => {
+      const { stream, cache, states } = open(kernels(), weightsOn(kernels()))
+      stream.write(
+        'latent',
+        inLanes((lane) => noise(latentDim, lane)),
+      )
+      const row = { noise: inLanes((lane) => noise(latentDim, 10 + lane)) }
+      await stream.submit([row])
+      const before = await cache.lane(1).read()
+      await stream.submit([row, row], { active: [true, false, true] })
+      expect(await cache.lane(1).read()).toEqual(before)
+      expect([0, 1, 2].map((lane) => cache.lane(lane).position)).toEqual([3, 1, 3])
+      expect(states.map((state) => state.lanes)).toEqual([lanes, lanes])
+      expect(() => cache.load(new Float32Array(), new Float32Array(), 0)).toThrow(/lane/)
+    })
+
+    it('take the prompt of one while the others wait', async () => {
+      const { cache } = open(kernels(), weightsOn(kernels()))
+      const recording = record('prompt', (ops) => {
+        ops.tap('y', ops.attention(ops.input('qkv', 5, 3 * width), cache))
+      })
+      const results = new Map<number, Float32Array>()
+      for (const lane of [2, 0]) {
+        const plan = kernels().plan(recording, { lane })
+        plan.write('qkv', noise(15 * width, 3))
+        plan.run()
+        results.set(lane, (await plan.read('y')).data)
+      }
+      expect([0, 1, 2].map((lane) => cache.lane(lane).position)).toEqual([5, 0, 5])
+      expect(results.get(0)).toEqual(results.get(2))
+      expect(await cache.lane(0).read()).toEqual(await cache.lane(2).read())
+    })
+  },
+  gpuVariants.slice(0, 1),
+)
+
+describe('without a GPU', () => {
+  it('says what is missing', async () => {
+    await expect(createGpuKernels({ lanes: 0 })).rejects.toMatchObject({ name: 'KernelError' })
+  })
+})

@@ -1,0 +1,235 @@
+/**
+ * Measures whole frames, from a latent and noise to 80 ms of sound, at full size with generated weights: on the GPU with
+ * one to eight frames a submission, one to three submissions under way and one to eight lanes, and on the CPU of the
+ * same machine. `node bench/frames.ts [quick]`; where there is no network, bundle it first (README.md).
+ */
+import process from 'node:process'
+import { FlowLm, type KvSnapshot } from '@pocket/flowlm'
+import { createCpuKernels } from '@pocket/kernels-cpu'
+import { createGpuKernels, type DispatchTime, type GpuKernels, type GpuStream } from '@pocket/kernels-wgsl'
+import { MimiCodec } from '@pocket/mimi'
+import { type Kernels, record } from '@pocket/nn'
+import { SafeTensors } from '@pocket/safetensors'
+import { fullWeights, relativeL2, writeTensorFile } from '@tooling/fixtures'
+import { noise } from '../src/noise.ts'
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+/** A voice of ten seconds and a sentence: what a state holds before the first frame. */
+const heard = 175
+const frames = Number(process.env.FRAMES ?? 96)
+
+const weights = SafeTensors.fromBytes(writeTensorFile([...fullWeights()]))
+
+interface Model {
+  readonly flowLm: FlowLm
+  readonly codec: MimiCodec
+}
+
+const load = async (kernels: Kernels): Promise<Model> => ({
+  flowLm: await FlowLm.load(weights, kernels),
+  codec: await MimiCodec.load(weights, kernels),
+})
+
+const voiceOf = ({ flowLm }: Model): KvSnapshot => {
+  const { heads, headDim, layers } = flowLm.config
+  const rows = (seed: number): Float32Array => noise(heard * heads * headDim, seed)
+  return {
+    positions: heard,
+    heads,
+    headDim,
+    layers: Array.from({ length: layers }, (_, layer) => ({ k: rows(2 * layer), v: rows(2 * layer + 1) })),
+  }
+}
+
+const scaledNoise = (length: number, frame: number): Float32Array =>
+  noise(length, 1000 + frame).map((value) => value * 0.8)
+
+const recordFrame = ({ flowLm, codec }: Model, state: ReturnType<FlowLm['createState']>) => {
+  const pass = flowLm.framePass(state, 1)
+  const { latentDim } = codec.config
+  const decoder = codec.createDecoderPass()
+  const recording = record('frame', (ops) => {
+    const latent = ops.input('latent', 1, latentDim)
+    const { next, eos, denormalized } = pass.describe(ops, latent, ops.input('noise', 1, latentDim))
+    ops.tap('next', next)
+    ops.tap('eos', eos)
+    ops.tap('pcm', decoder.describe(ops, denormalized))
+  })
+  return { recording, initial: { ...pass.constants, latent: pass.beginning } }
+}
+
+const openStream = (kernels: GpuKernels, model: Model): { stream: GpuStream; lanes: number } => {
+  const { lanes } = kernels
+  const state = model.flowLm.createState(
+    lanes === 1 ? { adopt: voiceOf(model), capacity: heard + 4 * frames } : { capacity: heard + 4 * frames },
+  )
+  const { recording, initial } = recordFrame(model, state)
+  const stream = kernels.stream(recording, {
+    feedback: { latent: 'next' },
+    inputs: ['noise'],
+    outputs: ['next', 'eos', 'pcm'],
+  })
+  for (const [name, values] of Object.entries(initial)) {
+    for (let lane = 0; lane < lanes; lane++) stream.write(name, values, lane)
+  }
+  return { stream, lanes }
+}
+
+const rowsOf = ({ latentDim }: { latentDim: number }, lanes: number, first: number, count: number) =>
+  Array.from({ length: count }, (_, index) => {
+    const row = scaledNoise(latentDim, first + index)
+    const all = new Float32Array(lanes * row.length)
+    for (let lane = 0; lane < lanes; lane++) all.set(row, lane * row.length)
+    return { noise: all }
+  })
+
+/** Milliseconds a frame over `frames` frames, `perSubmit` in a submission and `inFlight` submissions under way. */
+const pace = async (
+  { stream, lanes }: { stream: GpuStream; lanes: number },
+  model: Model,
+  perSubmit: number,
+  inFlight: number,
+): Promise<{ milliseconds: number; pcm: Float32Array[] }> => {
+  const pcm: Float32Array[] = []
+  const underWay: ReturnType<GpuStream['submit']>[] = []
+  const begin = performance.now()
+  for (let frame = 0; frame < frames || underWay.length > 0; ) {
+    while (frame < frames && underWay.length < inFlight) {
+      underWay.push(stream.submit(rowsOf(model.codec.config, lanes, frame, perSubmit)))
+      frame += perSubmit
+    }
+    for (const { pcm: samples } of (await underWay.shift()) ?? []) if (samples) pcm.push(samples)
+  }
+  return { milliseconds: (performance.now() - begin) / frames, pcm }
+}
+
+const median = (values: number[]): number => values.sort((a, b) => a - b)[values.length >> 1] ?? Number.NaN
+
+type Times = Map<string, { count: number; microseconds: number }>
+
+const timesOf = async (stream: GpuStream): Promise<Times> => {
+  const rounds: DispatchTime[][] = []
+  for (let round = 0; round < 7; round++) rounds.push(await stream.profile())
+  const byName: Times = new Map()
+  rounds[0]?.forEach(({ name }, index) => {
+    const entry = byName.get(name) ?? { count: 0, microseconds: 0 }
+    entry.count++
+    entry.microseconds += median(rounds.map((round) => round[index]?.microseconds ?? 0))
+    byName.set(name, entry)
+  })
+  return byName
+}
+
+const table = (byName: Times): void => {
+  const rows = [...byName].sort(([, a], [, b]) => b.microseconds - a.microseconds)
+  const total = rows.reduce((sum, [, { microseconds }]) => sum + microseconds, 0)
+  print(`each dispatch timed alone: ${total.toFixed(0)} µs a frame`)
+  for (const [name, { count, microseconds }] of rows) {
+    print(`  ${microseconds.toFixed(1).padStart(8)} µs  ${String(count).padStart(3)} ×  ${name}`)
+  }
+}
+
+const measureGpu = async (lanes: number, options: { profile: boolean; all: boolean }) => {
+  const kernels = await createGpuKernels({ lanes })
+  const begin = performance.now()
+  const model = await load(kernels)
+  let opened = openStream(kernels, model)
+  await opened.stream.ready()
+  const first = await opened.stream.submit(rowsOf(model.codec.config, lanes, 0, 1))
+  print(
+    `\n${kernels.device.adapterInfo.description} (${kernels.name}), lanes ${lanes}: ${opened.stream.dispatches} dispatches a frame, ` +
+      `${(kernels.bytes / 1e6).toFixed(0)} MB, ready after ${(performance.now() - begin).toFixed(0)} ms`,
+  )
+  if (options.profile) table(await timesOf(opened.stream))
+  const choices = options.all
+    ? [1, 2, 3].flatMap((inFlight) => [1, 2, 4, 8].map((perSubmit) => [perSubmit, inFlight] as const))
+    : ([
+        [1, 1],
+        [1, 3],
+        [4, 2],
+        [8, 2],
+      ] as const)
+  let reference: Float32Array[] | undefined
+  for (const [perSubmit, inFlight] of choices) {
+    opened.stream.dispose()
+    opened = openStream(kernels, model)
+    const { milliseconds, pcm } = await pace(opened, model, perSubmit, inFlight)
+    reference ??= pcm
+    const same = pcm.every((samples, frame) => samples.every((value, i) => value === reference?.[frame]?.[i]))
+    print(
+      `  k ${perSubmit}, in flight ${inFlight}: ${milliseconds.toFixed(3)} ms a frame, ` +
+        `${((80 * lanes) / milliseconds).toFixed(0)} × real time${same ? '' : ', NOT the same bits'}`,
+    )
+  }
+  kernels.dispose()
+  return { first: first[0], pcm: reference ?? [] }
+}
+
+/** Every kernel under several cuts of the work: microseconds a dispatch. */
+const sweep = async (lanes: number): Promise<void> => {
+  const columns: { title: string; times: Times }[] = []
+  for (const threads of [1 << 13, 1 << 14, 1 << 15, 1 << 16, 1 << 17, 1 << 18]) {
+    for (const unroll of [2, 4, 8]) {
+      const kernels = await createGpuKernels({ lanes, tuning: { threads, unroll } })
+      const { stream } = openStream(kernels, await load(kernels))
+      await stream.submit(rowsOf({ latentDim: 32 }, lanes, 0, 1))
+      columns.push({ title: `${threads >> 10}k/${unroll}`, times: await timesOf(stream) })
+      kernels.dispose()
+    }
+  }
+  print(`\nlanes ${lanes}, µs a dispatch by threads / unroll: ${columns.map(({ title }) => title).join(' ')}`)
+  for (const name of columns[0]?.times.keys() ?? []) {
+    const cells = columns.map(({ times }) => {
+      const { count = 1, microseconds = 0 } = times.get(name) ?? {}
+      return (microseconds / count).toFixed(1).padStart(6)
+    })
+    print(`${cells.join('')}  ${name}`)
+  }
+  const totals = columns.map(({ times }) =>
+    [...times.values()]
+      .reduce((sum, { microseconds }) => sum + microseconds, 0)
+      .toFixed(0)
+      .padStart(6),
+  )
+  print(`${totals.join('')}  all`)
+}
+
+const measureCpu = async (count: number) => {
+  const kernels = await createCpuKernels()
+  const model = await load(kernels)
+  const state = model.flowLm.createState({ adopt: voiceOf(model), capacity: heard + count })
+  const decoder = model.codec.createDecoder()
+  let previous: Float32Array | null = null
+  const pcm: Float32Array[] = []
+  const times: number[] = []
+  for (let frame = 0; frame < count; frame++) {
+    const begin = performance.now()
+    const { hidden } = await model.flowLm.step(previous, state)
+    previous = await model.flowLm.sampleLatent(hidden, scaledNoise(32, frame), 1)
+    pcm.push(await decoder.decode(model.flowLm.denormalize(previous)))
+    times.push(performance.now() - begin)
+  }
+  const milliseconds = median(times.slice(4))
+  print(
+    `\nCPU (${kernels.name}, one thread): ${milliseconds.toFixed(2)} ms a frame, ${(80 / milliseconds).toFixed(1)} × real time`,
+  )
+  kernels.dispose()
+  return pcm
+}
+
+const quick = process.argv.includes('quick')
+const gpu = await measureGpu(1, { profile: true, all: !quick })
+const furtherLanes = (process.env.LANES ?? '4 8').split(' ').map(Number).filter(Boolean)
+for (const lanes of furtherLanes) await measureGpu(lanes, { profile: lanes === 8, all: false })
+if (process.argv.includes('sweep')) for (const lanes of [1, 8]) await sweep(lanes)
+const cpu = await measureCpu(quick ? 12 : 40)
+const differences = cpu
+  .slice(0, 12)
+  .map((samples, frame) => relativeL2(gpu.pcm[frame] ?? samples.map(() => 0), samples))
+print(
+  `\nrelative difference of GPU and CPU, frames 0 to 11: ${differences.map((d) => d.toExponential(1)).join(' ')}`,
+)
+process.exit(0)
