@@ -1,4 +1,3 @@
-/// <reference types="@webgpu/types" />
 export type { Tuning } from './capabilities.ts'
 export { createGpuKernels, type GpuKernelsOptions } from './create.ts'
 export type { GpuKernels, PlanOptions } from './kernels.ts'

@@ -1,6 +1,5 @@
 import { KernelError } from '@pocket/nn'
 import { mapModeRead, usage } from './constants.ts'
-import type { Gpu } from './gpu.ts'
 
 /** A stretch of a buffer on the device. */
 export interface Stretch {
@@ -9,33 +8,41 @@ export interface Stretch {
   readonly bytes: number
 }
 
+/** What the pool needs of a device's owner. */
+interface Host {
+  readonly device: GPUDevice
+  readonly isLost: boolean
+  buffer(label: string, bytes: number, flags: number): GPUBuffer
+  lostError(cause: unknown): KernelError
+}
+
 /** Sizes of staging buffers are powers of two from here on, so that few of them serve all. */
 const leastBytes = 256
 
 /** Buffers that results are read through: as many as there are reads under way at once, then used again. */
 export class StagingPool {
-  readonly #gpu: Gpu
+  readonly #host: Host
   readonly #free = new Map<number, GPUBuffer[]>()
 
-  constructor(gpu: Gpu) {
-    this.#gpu = gpu
+  constructor(host: Host) {
+    this.#host = host
   }
 
   take(bytes: number): GPUBuffer {
     const size = 2 ** Math.ceil(Math.log2(Math.max(bytes, leastBytes)))
     return (
-      this.#free.get(size)?.pop() ?? this.#gpu.buffer('staging', size, usage.mapRead | usage.copyDestination)
+      this.#free.get(size)?.pop() ?? this.#host.buffer('staging', size, usage.mapRead | usage.copyDestination)
     )
   }
 
   /** What stands in the first `bytes` of a staging buffer once the work submitted has been done; takes the buffer back. */
   async collect(buffer: GPUBuffer, bytes: number): Promise<ArrayBuffer> {
     try {
-      await awaitCompletion(this.#gpu.device, buffer.mapAsync(mapModeRead, 0, Math.ceil(bytes / 4) * 4))
+      await awaitCompletion(this.#host.device, buffer.mapAsync(mapModeRead, 0, Math.ceil(bytes / 4) * 4))
     } catch (cause) {
       // A lost device rejects this before its own promise has told.
-      await Promise.race([this.#gpu.device.lost, new Promise((resolve) => setTimeout(resolve, 50))])
-      if (this.#gpu.isLost) throw this.#gpu.lostError(cause)
+      await Promise.race([this.#host.device.lost, new Promise((resolve) => setTimeout(resolve, 50))])
+      if (this.#host.isLost) throw this.#host.lostError(cause)
       throw new KernelError('disposed', 'a result was not read: the executor was disposed', { cause })
     }
     const copy = buffer.getMappedRange(0, Math.ceil(bytes / 4) * 4).slice(0)
