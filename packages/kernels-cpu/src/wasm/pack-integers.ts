@@ -1,8 +1,8 @@
+import { KernelError } from '@pocket/nn'
 import { type IntegerFormat, type IntegerPrecision, integerFormats, sumLimit } from '../integers.ts'
 import { formatCodes, integerPanel, writeDescriptor } from './descriptors.ts'
 import { bytesPerValue, type PackedWeights, panelWidth, type RowSource } from './pack.ts'
 import type { Runtime } from './runtime.ts'
-import { check } from './source-checks.ts'
 
 const bytesPerWeight: Record<IntegerPrecision, number> = { int8: 1, int16: 2 }
 
@@ -53,5 +53,7 @@ export const packIntegers = (
 
 const panelFormats = { int8: 'i8Panels', int16: 'i16Panels' } as const
 
-const checkTap = (format: IntegerFormat, inputs: number, what: string): void =>
-  check(sumLimit(format, inputs) > 0, `${what}: ${inputs} inputs are too many for one sum of integers`)
+const checkTap = (format: IntegerFormat, inputs: number, what: string): void => {
+  if (sumLimit(format, inputs) > 0) return
+  throw new KernelError('shape', `${what}: ${inputs} inputs are too many for one sum of integers`)
+}
