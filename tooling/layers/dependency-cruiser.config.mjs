@@ -87,7 +87,8 @@ export default {
       comment: 'No such module, or its package does not export it.',
       severity: 'error',
       from: { pathNot: '^packages/[^/]+/examples/' },
-      to: { couldNotResolve: true },
+      // Declarations of globals, and no module.
+      to: { couldNotResolve: true, pathNot: '^@webgpu/types$' },
     },
     {
       name: 'declared',

@@ -1,3 +1,4 @@
+/// <reference types="@webgpu/types" />
 export type { Tuning } from './capabilities.ts'
 export { createGpuKernels, type GpuKernelsOptions } from './create.ts'
 export type { GpuKernels, PlanOptions } from './kernels.ts'
