@@ -15,7 +15,9 @@ import { loadFlowHead } from './flow-head.ts'
 import { BackboneState, type FlowState, type FlowStateOptions } from './flow-state.ts'
 import type { FramePass } from './frame-pass.ts'
 import { checkCount, checkValues } from './input-checks.ts'
+import { checkSnapshot, type KvSnapshot } from './kv-snapshot.ts'
 import { LatentSampler } from './latent-sampler.ts'
+import { BackboneSnapshot, type SharedSnapshot } from './shared-snapshot.ts'
 import { loadTimestepEmbedders } from './time-embedding.ts'
 import { VoicePrompt } from './voice-prompt.ts'
 
@@ -116,6 +118,16 @@ export class FlowLm {
   createState(options: FlowStateOptions = {}): FlowState {
     const { kernels, backbone, config } = this.#parts
     return new BackboneState(kernels, backbone, config, options)
+  }
+
+  /**
+   * A copy of the snapshot for states to adopt without one of their own, as many speak with one voice. What they say
+   * is the same, bit for bit. Throws FlowLmError `snapshot`; KernelError `out-of-memory`.
+   */
+  share(snapshot: KvSnapshot): SharedSnapshot {
+    const { kernels, backbone, config } = this.#parts
+    checkSnapshot(snapshot, config)
+    return new BackboneSnapshot(kernels, backbone, config, snapshot)
   }
 
   /** Reads text: one position a token. Draws no noise. Throws FlowLmError `token`, `capacity`, `state`, `disposed`. */

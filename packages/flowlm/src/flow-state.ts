@@ -5,10 +5,11 @@ import { FlowLmError } from './errors.ts'
 import { checkCount } from './input-checks.ts'
 import { checkSnapshot, type KvSnapshot } from './kv-snapshot.ts'
 import { PromptPass } from './prompt-pass.ts'
+import { BackboneSnapshot, type CacheSource, copies, type SharedSnapshot } from './shared-snapshot.ts'
 
 export interface FlowStateOptions {
-  /** Starts from what another state has seen, such as a voice. Copied; many states can adopt one snapshot. */
-  readonly adopt?: KvSnapshot
+  /** Starts from what another state has seen, such as a voice: copied from a snapshot, read where a shared one lies. */
+  readonly adopt?: KvSnapshot | SharedSnapshot
   /** Positions to reserve, the adopted ones included. Default: those and 512 more. */
   readonly capacity?: number
 }
@@ -55,19 +56,18 @@ export class BackboneState implements FlowState {
   #disposed = false
 
   constructor(kernels: Kernels, backbone: Backbone, config: FlowLmConfig, options: FlowStateOptions) {
-    const { adopt } = options
-    if (adopt) checkSnapshot(adopt, config)
-    const adopted = adopt?.positions ?? 0
-    const { capacity = adopted + spareCapacity } = options
+    const adopted = cacheSource(kernels, backbone, config, options.adopt)
+    const { positions } = adopted
+    const { capacity = positions + spareCapacity } = options
     checkCount('capacity', capacity)
-    if (adopted > capacity) throw capacityError(`the snapshot has ${adopted} positions`, capacity)
+    if (positions > capacity) throw capacityError(`the snapshot has ${positions} positions`, capacity)
 
     this.backbone = backbone
     this.capacity = capacity
     this.#kernels = kernels
     this.#config = config
     try {
-      for (let layer = 0; layer < config.layers; layer++) this.#caches.push(this.#makeCache(adopt, layer))
+      for (let layer = 0; layer < config.layers; layer++) this.#caches.push(adopted.cache(layer, capacity))
     } catch (error) {
       for (const cache of this.#caches) cache.dispose()
       throw error
@@ -145,14 +145,6 @@ export class BackboneState implements FlowState {
     for (const cache of this.#caches) cache.dispose()
   }
 
-  #makeCache(adopt: KvSnapshot | undefined, layer: number): KvCache {
-    const { heads, headDim, maxPeriod } = this.#config
-    const cache = this.#kernels.kvCache({ heads, headDim, capacity: this.capacity, maxPeriod })
-    const adopted = adopt?.layers[layer]
-    if (adopted) cache.load(adopted.k, adopted.v, adopt.positions)
-    return cache
-  }
-
   #releaseLast(): void {
     if (this.#last !== this.#step) this.#last?.dispose()
     this.#last = undefined
@@ -162,6 +154,23 @@ export class BackboneState implements FlowState {
     if (this.#disposed)
       throw new FlowLmError('disposed', 'the state was disposed: make another with createState()')
   }
+}
+
+const cacheSource = (
+  kernels: Kernels,
+  backbone: Backbone,
+  config: FlowLmConfig,
+  adopt: FlowStateOptions['adopt'],
+): CacheSource => {
+  if (!adopt || 'layers' in adopt) {
+    if (adopt) checkSnapshot(adopt, config)
+    return copies(kernels, config, adopt)
+  }
+  if (adopt instanceof BackboneSnapshot && adopt.backbone === backbone) return adopt
+  throw new FlowLmError(
+    'snapshot',
+    'the shared snapshot was made by another model: make one with share() of this one',
+  )
 }
 
 const capacityError = (wanted: string, capacity: number): FlowLmError =>

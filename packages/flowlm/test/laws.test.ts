@@ -1,4 +1,4 @@
-import { FlowLm, type FlowState, type KvSnapshot } from '@pocket/flowlm'
+import { FlowLm, type FlowState, type KvSnapshot, type SharedSnapshot } from '@pocket/flowlm'
 import { relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
@@ -40,7 +40,10 @@ describeOnEveryLevel('laws', (kernels) => {
     return values
   }
 
-  const withState = async <T>(adopt: KvSnapshot, use: (state: FlowState) => Promise<T>): Promise<T> => {
+  const withState = async <T>(
+    adopt: KvSnapshot | SharedSnapshot,
+    use: (state: FlowState) => Promise<T>,
+  ): Promise<T> => {
     const state = flowLm.createState({ adopt })
     try {
       return await use(state)
@@ -138,6 +141,65 @@ describeOnEveryLevel('laws', (kernels) => {
       }),
       { numRuns: 8 },
     )
+  })
+
+  /** The first positions of the voice, fewer than a block of eight or some blocks and a rest. */
+  const firstPositions = (positions: number): KvSnapshot => {
+    const length = positions * voice.heads * voice.headDim
+    const layers = voice.layers.map(({ k, v }) => ({ k: k.slice(0, length), v: v.slice(0, length) }))
+    return { ...voice, positions, layers }
+  }
+
+  it('states that share a snapshot go on bit for bit as those that copy it, side by side', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.nat(voice.positions), tokens, tokens, async (positions, ...texts) => {
+        const snapshot = firstPositions(positions)
+        const utter = (adopt: KvSnapshot | SharedSnapshot, ids: number[]) =>
+          withState(adopt, async (state) => {
+            await flowLm.promptTokens(ids, state)
+            const spoken = await speak(state, 2)
+            return { spoken, seen: await state.snapshot() }
+          })
+        const expected = [await utter(snapshot, texts[0]), await utter(snapshot, texts[1])]
+        const shared = flowLm.share(snapshot)
+        const speaking = texts.map((ids) => utter(shared, ids))
+        // Whoever uses it keeps it.
+        shared.dispose()
+        expect(await Promise.all(speaking)).toEqual(expected)
+        expect(() => flowLm.createState({ adopt: shared })).toThrow(
+          expect.objectContaining({ code: 'disposed' }),
+        )
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it('a shared snapshot is a copy: later changes of its arrays are not heard', async () => {
+    const mine = copyOf(voice)
+    const shared = flowLm.share(mine)
+    for (const { k, v } of mine.layers) {
+      k.fill(0)
+      v.fill(0)
+    }
+    const expected = await withState(voice, (state) => speak(state, 2))
+    expect(await withState(shared, (state) => speak(state, 2))).toEqual(expected)
+    shared.dispose()
+  })
+
+  it('an executor that shares nothing copies what is to be shared', async () => {
+    const executor = kernels()
+    const alone = await FlowLm.load(openModel('tiny-2026-04'), {
+      ...slowReading(executor),
+      kvCache: (options) => Object.assign(executor.kvCache(options), { continued: undefined }),
+    })
+    const mine = copyOf(voice)
+    const shared = alone.share(mine)
+    for (const { k } of mine.layers) k.fill(0)
+    const first = alone.createState({ adopt: shared })
+    shared.dispose()
+    expect(await first.snapshot()).toEqual(voice)
+    first.dispose()
+    expect(() => alone.createState({ adopt: shared })).toThrow(expect.objectContaining({ code: 'disposed' }))
   })
 
   it('a snapshot is not changed by those who adopt it', async () => {

@@ -2,7 +2,8 @@ import { exponential } from './functions'
 import { greatestLane, madd, storeUpTo, sumOfLanes } from './vector'
 
 /**
- * Attention of `rows` rows over a cache that they are first written to. Position p lies in slot p mod `slots`.
+ * Attention of `rows` rows over a cache that they are first written to. Position p lies in slot p mod `slots`; where the
+ * first `shared` positions lie in another cache's slots, in slot p − shared.
  * Keys are `[heads][slots / 8][headDim][8]`, eight positions side by side so that eight scores are summed at once;
  * values are `[heads][slots][headDim rounded up to 4]`. Strides in bytes.
  */
@@ -17,6 +18,11 @@ export class Attention {
   keys: usize
   values: usize
   slots: i32
+  /** Positions that lie in another cache, whole blocks of eight; only where there is no window. */
+  shared: i32
+  sharedKeys: usize
+  sharedValues: usize
+  sharedSlots: i32
   /** A row attends to itself and the `window − 1` positions before it; 0: to all. */
   window: i32
   /** Position of the first row; the host sets it before each run. */
@@ -29,8 +35,8 @@ export class Attention {
 }
 
 @inline
-function keyBytes(a: Attention): usize {
-  return (<usize>((a.slots + 7) & ~7) * a.headDim) << 2
+function keyBytes(a: Attention, slots: i32): usize {
+  return (<usize>((slots + 7) & ~7) * a.headDim) << 2
 }
 
 @inline
@@ -43,7 +49,7 @@ export function append(a: Attention, firstRow: i32, rows: i32): void {
   const width = <usize>(a.heads * a.headDim) << 2
   const headBytes = <usize>a.headDim << 2
   for (let row = firstRow; row < firstRow + rows; row++) {
-    const slot = <i32>(<u32>(a.position + row) % <u32>a.slots)
+    const slot = <i32>(<u32>(a.position + row - a.shared) % <u32>a.slots)
     const rotations = a.rotations + row * headBytes
     let k = a.qkv + row * a.qkvStride + width
     let keys = a.keys + ((<usize>(slot >> 3) * a.headDim * 8 + (slot & 7)) << 2)
@@ -52,7 +58,7 @@ export function append(a: Attention, firstRow: i32, rows: i32): void {
       rotate(k, rotations, a.headDim, 1, keys, 32)
       memory.copy(values, k + width, headBytes)
       k += headBytes
-      keys += keyBytes(a)
+      keys += keyBytes(a, a.slots)
       values += a.slots * valueRowBytes(a)
     }
   }
@@ -86,20 +92,28 @@ function attendRow(a: Attention, head: i32, row: i32, query: usize): void {
   const position = a.position + row
   const scores = query + headBytes
   rotate(a.qkv + row * a.qkvStride + head * headBytes, a.rotations + row * headBytes, a.headDim, a.scale, query, 4)
-  // The positions lie in one run of slots, or in two where a ring begins anew.
+  const keys = a.keys + head * keyBytes(a, a.slots)
+  const values = a.values + head * a.slots * valueRowBytes(a)
+  // The positions lie in one run of slots, or in two: where a ring begins anew, or after what another cache holds.
   const first = a.window != 0 ? max(position - a.window + 1, 0) : 0
-  const begin = <i32>(<u32>first % <u32>a.slots)
   const count = position - first + 1
-  const ahead = min(count, a.slots - begin)
+  let begin = <i32>(<u32>first % <u32>a.slots)
+  let ahead = min(count, a.slots - begin)
+  let aheadKeys = keys
+  let aheadValues = values
+  if (a.shared > 0) {
+    begin = 0
+    ahead = a.shared
+    aheadKeys = a.sharedKeys + head * keyBytes(a, a.sharedSlots)
+    aheadValues = a.sharedValues + head * a.sharedSlots * valueRowBytes(a)
+  }
   const wrapped = count - ahead
 
-  const keys = a.keys + head * keyBytes(a)
-  const aheadEnd = score(a, query, keys, begin, ahead, scores)
+  const aheadEnd = score(a, query, aheadKeys, begin, ahead, scores)
   const end = wrapped > 0 ? score(a, query, keys, 0, wrapped, aheadEnd) : aheadEnd
   const inverse: f32 = 1 / softmax(scores, end)
 
-  const values = a.values + head * a.slots * valueRowBytes(a)
-  const from = values + begin * valueRowBytes(a)
+  const from = aheadValues + begin * valueRowBytes(a)
   const weights = scores + (<usize>(begin & 7) << 2)
   mix(a, from, weights, ahead, values, aheadEnd, wrapped, inverse, a.out + row * a.outStride + head * headBytes)
 }

@@ -32,6 +32,24 @@ export const checkLoad = (
   }
 }
 
+/** Refusals of `KvCache.continued`, for a cache that may be continued from another: KernelError `unavailable` or `capacity`. */
+export const checkContinued = (
+  cache: Pick<KvCache, 'window' | 'position'>,
+  capacity: number,
+  isContinued: boolean,
+): void => {
+  if (cache.window !== undefined || isContinued) {
+    const what = isContinued ? 'one that is continued itself' : 'one with a window'
+    throw new KernelError('unavailable', `only a linear KV cache can be continued, and not ${what}`)
+  }
+  if (cache.position > capacity) {
+    throw new KernelError(
+      'capacity',
+      `${cache.position} positions do not fit a continued KV cache of ${capacity}`,
+    )
+  }
+}
+
 /** Refusals of `KvCache.read`: KernelError `unavailable` or `shape`. */
 export const checkRead = (cache: Pick<KvCache, 'window' | 'position'>, from: number): void => {
   if (cache.window !== undefined) throw new KernelError('unavailable', 'only a linear KV cache can be read')

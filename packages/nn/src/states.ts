@@ -43,6 +43,14 @@ export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
   load(k: Float32Array, v: Float32Array, positions: number): void
   /** The positions `from` (default 0) up to `position`, of a linear cache: `[positions, heads, headDim]` each. */
   read(from?: number): Promise<{ k: Float32Array; v: Float32Array }>
+  /**
+   * A linear cache for `capacity` positions that goes on from here: what was seen so far is shared where the executor
+   * can, not copied, until both are disposed. Meanwhile this one can be disposed, but not loaded or reset. Missing where
+   * an executor shares nothing. Throws KernelError `capacity` or `unavailable`, the latter for a cache with a window and
+   * for one that is itself continued from another.
+   */
+  continued?(capacity: number): KvCache
+  /** Back to the beginning; a continued cache goes back to where it was continued. */
   reset(): void
   dispose(): void
 }

@@ -16,6 +16,7 @@ import type { ResolvedModel } from './model/resolved-model.ts'
 import { type ModelSource, resolveModel } from './model/source.ts'
 import { checkCallOptions } from './option-checks.ts'
 import { CpuFrameSource } from './sources/cpu.ts'
+import { SharedVoices } from './sources/shared-voices.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
 import { isTextStream } from './stream/text-stream.ts'
@@ -42,6 +43,7 @@ export class PocketTts {
   readonly defaultVoice: string | undefined
   /** What went less well in loading: `no-voice-cloning` where only the weights without it could be had, and why. */
   readonly warnings: readonly Warning[]
+  readonly #sharedVoices: SharedVoices
   readonly #voices: VoiceLibrary
   readonly #voiceModel: VoiceModel
   readonly #maxPositions: number
@@ -81,6 +83,7 @@ export class PocketTts {
     this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })
     this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
     this.#maxPositions = maxPositions
+    this.#sharedVoices = new SharedVoices(model.flowLm)
     this.#jobs = new Jobs(() => model.kernels.dispose())
   }
 
@@ -234,7 +237,7 @@ export class PocketTts {
     }
     const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
     yield* driveUtterance(chunks, {
-      source: new CpuFrameSource(this.flowLm, this.codec),
+      source: new CpuFrameSource(this.flowLm, this.codec, this.#sharedVoices),
       voice,
       settings,
       latentDim: this.flowLm.config.latentDim,

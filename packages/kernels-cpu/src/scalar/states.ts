@@ -1,5 +1,6 @@
 import {
   type ConvolutionState,
+  checkContinued,
   checkLoad,
   checkRead,
   KernelError,
@@ -38,6 +39,8 @@ export class ScalarKvCache implements KvCache {
   readonly keys: Float32Array
   readonly values: Float32Array
   position = 0
+  /** Where it was continued from another cache. */
+  #begin = 0
 
   constructor({ heads, headDim, capacity, window, maxPeriod }: KvCacheOptions) {
     this.heads = heads
@@ -67,8 +70,18 @@ export class ScalarKvCache implements KvCache {
     return { k: this.keys.slice(begin, end), v: this.values.slice(begin, end) }
   }
 
+  continued(capacity: number): KvCache {
+    checkContinued(this, capacity, this.#begin > 0)
+    const { heads, headDim, maxPeriod, position, width } = this
+    const own = new ScalarKvCache({ heads, headDim, maxPeriod, capacity })
+    const seen = position * width
+    own.load(this.keys.subarray(0, seen), this.values.subarray(0, seen), position)
+    own.#begin = position
+    return own
+  }
+
   reset(): void {
-    this.position = 0
+    this.position = this.#begin
   }
 
   dispose(): void {}

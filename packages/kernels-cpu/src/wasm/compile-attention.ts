@@ -7,7 +7,8 @@ type Attention = Extract<Operation, { kind: 'attention' }>
 
 export const attention = ({ qkv, out, cache: handle }: Attention, binding: Binding): Step => {
   const cache = ownedState(handle, binding, WasmKvCache)
-  const { heads, headDim, capacity, frequencies } = cache
+  const { heads, headDim, frequencies } = cache
+  const shared = cache.sharedMemory
   const { runtime, descriptors: descriptor, table } = binding
   const { rows } = qkv
   const input = place(qkv, binding)
@@ -21,7 +22,11 @@ export const attention = ({ qkv, out, cache: handle }: Attention, binding: Bindi
     headDim,
     keys: cache.keys,
     values: cache.values,
-    slots: capacity,
+    slots: cache.slots,
+    shared: cache.shared,
+    sharedKeys: shared.keys,
+    sharedValues: shared.values,
+    sharedSlots: shared.slots,
     window: cache.window ?? 0,
     position: 0,
     rotations: table,

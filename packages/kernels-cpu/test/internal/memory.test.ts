@@ -67,6 +67,26 @@ describe.skipIf(probeSimd() === 'scalar')('memory', () => {
     vi.restoreAllMocks()
   })
 
+  it('a continued cache takes memory for its own positions only, and the shared ones go with the last user', () => {
+    const options = { heads: 4, headDim: 64, maxPeriod: 10000 }
+    const bytes = (positions: number) => positions * 4 * 64 * 2 * 4
+    const empty = runtime.used
+    const base = kernels.kvCache({ ...options, capacity: 200 })
+    const past = new Float32Array(200 * 4 * 64)
+    base.load(past, past, 200)
+    const shared = runtime.used - empty
+    expect(shared).toBe(bytes(200))
+    const users = [base.continued!(240), base.continued!(240)]
+    expect(runtime.used - empty).toBe(shared + 2 * bytes(40))
+    base.dispose()
+    base.dispose()
+    users[0]!.dispose()
+    users[0]!.dispose()
+    expect(runtime.used - empty).toBe(shared + bytes(40))
+    users[1]!.dispose()
+    expect(runtime.used).toBe(empty)
+  })
+
   it('refuses more than 32 bits can address', () => {
     expect(() =>
       kernels.kvCache({ heads: 16, headDim: 64, capacity: 1_000_000, maxPeriod: 10000 }),

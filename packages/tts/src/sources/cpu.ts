@@ -2,22 +2,29 @@ import type { FlowLm, FlowState } from '@pocket/flowlm'
 import type { MimiCodec, MimiDecoder } from '@pocket/mimi'
 import type { FrameSource, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
+import { SharedVoices } from './shared-voices.ts'
 
 /** Both networks on one executor, frame by frame. Weights are shared with every other source, states are its own. */
 export class CpuFrameSource implements FrameSource {
   readonly #flowLm: FlowLm
   readonly #codec: MimiCodec
+  readonly #voices: SharedVoices
+  #voice: Voice['kv'] | undefined
   #state: FlowState | undefined
   #decoder: MimiDecoder | undefined
 
-  constructor(flowLm: FlowLm, codec: MimiCodec) {
+  /** `voices`: those that other sources of the same model speak with, to be shared. */
+  constructor(flowLm: FlowLm, codec: MimiCodec, voices = new SharedVoices(flowLm)) {
     this.#flowLm = flowLm
     this.#codec = codec
+    this.#voices = voices
   }
 
   async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
     const capacity = voice.kv.positions + ids.length + maxFrames
-    this.#state = this.#flowLm.createState({ adopt: voice.kv, capacity })
+    const adopt = this.#voices.use(voice.kv)
+    this.#voice = voice.kv
+    this.#state = this.#flowLm.createState({ adopt, capacity })
     this.#decoder = this.#codec.createDecoder()
     await this.#flowLm.promptTokens(ids, this.#state)
   }
@@ -33,6 +40,8 @@ export class CpuFrameSource implements FrameSource {
   async end(): Promise<void> {
     this.#state?.dispose()
     this.#decoder?.dispose()
+    if (this.#voice) this.#voices.release(this.#voice)
+    this.#voice = undefined
     this.#state = undefined
     this.#decoder = undefined
   }
