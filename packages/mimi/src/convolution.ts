@@ -23,11 +23,10 @@ export const loadConvolution = async (
 ): Promise<Convolution> => {
   const name = `${module}.conv.weight`
   const [foundOutputs, , foundKernel] = nonEmptyShape(checkpoint, name)
-  return kernels.convolution({
-    weight: await checkpoint.stored(name, [outputs ?? foundOutputs, inputs, kernel ?? foundKernel]),
-    bias: await checkpoint.values(`${module}.conv.bias`, [outputs ?? foundOutputs]),
-    stride,
-  })
+  const bias = await checkpoint.values(`${module}.conv.bias`, [outputs ?? foundOutputs])
+  return checkpoint.lend(name, [outputs ?? foundOutputs, inputs, kernel ?? foundKernel], (weight) =>
+    kernels.convolution({ weight, bias, stride }),
+  )
 }
 
 /** Loads `<module>.convtr.weight` `[inputs, outputs, 2 · stride]` and its bias. */
@@ -39,11 +38,10 @@ export const loadTransposedConvolution = async (
 ): Promise<TransposedConvolution> => {
   const name = `${module}.convtr.weight`
   const [, outputs] = nonEmptyShape(checkpoint, name)
-  return kernels.transposedConvolution({
-    weight: await checkpoint.stored(name, [inputs, outputs, 2 * stride]),
-    bias: await checkpoint.values(`${module}.convtr.bias`, [outputs]),
-    stride,
-  })
+  const bias = await checkpoint.values(`${module}.convtr.bias`, [outputs])
+  return checkpoint.lend(name, [inputs, outputs, 2 * stride], (weight) =>
+    kernels.transposedConvolution({ weight, bias, stride }),
+  )
 }
 
 const nonEmptyShape = (checkpoint: Checkpoint, name: string): [number, number, number] => {

@@ -6,7 +6,8 @@ export interface WeightReader {
   names(): string[]
   has(name: string): boolean
   info(name: string): { dtype: Dtype; shape: number[]; byteLength: number }
-  bytes(name: string): Uint8Array | Promise<Uint8Array>
+  /** May be read into the beginning of `into`, where that is large enough. */
+  bytes(name: string, into?: Uint8Array): Uint8Array | Promise<Uint8Array>
   f32(name: string): NdArray<Float32Array> | Promise<NdArray<Float32Array>>
 }
 
@@ -24,6 +25,7 @@ export class Checkpoint {
   readonly #reader: WeightReader
   readonly #prefix: string
   readonly #fail: CheckpointOptions['fail']
+  #scratch: Uint8Array | undefined
 
   constructor(reader: WeightReader, { prefix, fail }: CheckpointOptions) {
     this.#reader = reader
@@ -60,14 +62,34 @@ export class Checkpoint {
   }
 
   /** The tensor as it is stored where executors take it so (BF16, F32), else widened to float32. */
-  async stored(name: string, shape: readonly number[]): Promise<StoredWeight> {
+  async stored(name: string, shape: readonly number[], into?: Uint8Array): Promise<StoredWeight> {
     this.#expect(name, shape)
     const { dtype } = this.#reader.info(this.#prefix + name)
     if (dtype === 'BF16' || dtype === 'F32') {
-      return { dtype, shape, bytes: await this.#reader.bytes(this.#prefix + name) }
+      return { dtype, shape, bytes: await this.#reader.bytes(this.#prefix + name, into) }
     }
     const { data } = await this.#reader.f32(this.#prefix + name)
     return { dtype: 'F32', shape, bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) }
+  }
+
+  /**
+   * What `use` makes of the tensor as `stored` gives it. The next one is read into the same memory, so nothing may keep
+   * the bytes: a model in a file is loaded through the memory of its largest tensor.
+   */
+  async lend<Made>(
+    name: string,
+    shape: readonly number[],
+    use: (weight: StoredWeight) => Made,
+  ): Promise<Made> {
+    this.#expect(name, shape)
+    const { byteLength } = this.#reader.info(this.#prefix + name)
+    const scratch =
+      this.#scratch && this.#scratch.length >= byteLength ? this.#scratch : new Uint8Array(byteLength)
+    // Whoever lends before this one is done gets memory of their own.
+    this.#scratch = undefined
+    const made = use(await this.stored(name, shape, scratch))
+    this.#scratch = scratch
+    return made
   }
 
   #expect(name: string, shape: readonly number[]): void {

@@ -64,10 +64,9 @@ export const loadTransformer = async (
   for (let n = 0; n < count; n++) {
     const layer = `${prefix}layers.${n}.`
     const matrix = async (name: string, outputs: number, inputs: number): Promise<Matrix> =>
-      kernels.matrix({
-        weight: await checkpoint.stored(`${layer}${name}.weight`, [outputs, inputs]),
-        precision,
-      })
+      checkpoint.lend(`${layer}${name}.weight`, [outputs, inputs], (weight) =>
+        kernels.matrix({ weight, precision }),
+      )
     const vector = async (name: string): Promise<Vector> =>
       kernels.vector(await checkpoint.values(`${layer}${name}`, [dModel]))
     const norm = async (name: string): Promise<Norm> => ({

@@ -1,5 +1,5 @@
 import { Checkpoint, type CheckpointProblem } from '@pocket/nn'
-import { SafeTensors } from '@pocket/safetensors'
+import { openSource, SafeTensors } from '@pocket/safetensors'
 import { writeTensorFile } from '@tooling/fixtures'
 import { describe, expect, it } from 'vitest'
 
@@ -26,6 +26,57 @@ const open = (prefix: string): Checkpoint => {
     fail: (problem, message) => new NetworkError(problem, message),
   })
 }
+
+describe('a checkpoint that lends tensors', () => {
+  const values: Record<string, number[]> = { a: [1, 2, 3], b: [4], c: [5, 6, 7, 8] }
+  const file = writeTensorFile(
+    Object.entries(values).map(([name, of]) => ({
+      name,
+      dtype: 'F32' as const,
+      shape: [of.length],
+      bytes: floats(...of),
+    })),
+  )
+  const openReading = async (): Promise<Checkpoint> => {
+    const source = {
+      size: file.length,
+      async read(offset: number, length: number, into?: Uint8Array) {
+        const bytes = into && into.length >= length ? into.subarray(0, length) : new Uint8Array(length)
+        bytes.set(file.subarray(offset, offset + length))
+        return bytes
+      },
+    }
+    return new Checkpoint(await openSource(source), { prefix: '', fail: (_, message) => new Error(message) })
+  }
+  const lend = (checkpoint: Checkpoint, name: string) =>
+    checkpoint.lend(name, [values[name]!.length], ({ bytes }) => ({
+      buffer: bytes.buffer,
+      values: [...new Float32Array(bytes.slice().buffer)],
+    }))
+
+  it('reads one after the other into the same memory, larger ones into more', async () => {
+    const checkpoint = await openReading()
+    const [a, b, c] = [await lend(checkpoint, 'a'), await lend(checkpoint, 'b'), await lend(checkpoint, 'c')]
+    expect([a.values, b.values, c.values]).toEqual([values.a, values.b, values.c])
+    expect(b.buffer).toBe(a.buffer)
+    expect(c.buffer).not.toBe(a.buffer)
+  })
+
+  it('gives those that are read at the same time memory of their own', async () => {
+    const checkpoint = await openReading()
+    const names = ['c', 'a', 'b', 'c']
+    const lent = await Promise.all(names.map((name) => lend(checkpoint, name)))
+    expect(lent.map((one) => one.values)).toEqual(names.map((name) => values[name]))
+    expect(new Set(lent.map(({ buffer }) => buffer)).size).toBe(4)
+  })
+
+  it('never writes to a file in memory', async () => {
+    const copy = file.slice()
+    const checkpoint = new Checkpoint(SafeTensors.fromBytes(copy), { prefix: '', fail: () => new Error() })
+    for (const name of ['c', 'a', 'b']) expect((await lend(checkpoint, name)).values).toEqual(values[name])
+    expect(copy).toEqual(file)
+  })
+})
 
 describe.each(['net.', ''])('a checkpoint whose names begin with "%s"', (prefix) => {
   const checkpoint = open(prefix)

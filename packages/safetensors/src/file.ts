@@ -80,11 +80,11 @@ class FileSource implements ByteSource {
     this.size = size
   }
 
-  async read(offset: number, length: number): Promise<Uint8Array> {
+  async read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
     if (this.#closing) {
       throw new SafeTensorsError('closed', `${this.#path} is closed: read its tensors before close()`)
     }
-    const reading = this.#readFully(offset, length)
+    const reading = this.#readFully(offset, length, into)
     this.#pending.add(reading)
     try {
       return await reading
@@ -98,8 +98,9 @@ class FileSource implements ByteSource {
     return this.#closing
   }
 
-  async #readFully(offset: number, length: number): Promise<Uint8Array> {
-    const bytes = new Uint8Array(allocate(length))
+  async #readFully(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array> {
+    const holds = into !== undefined && into.length >= length
+    const bytes = holds ? into.subarray(0, length) : new Uint8Array(allocate(length))
     let filled = 0
     while (filled < length) {
       const wanted = Math.min(length - filled, mostBytesPerRead)

@@ -18,8 +18,11 @@ export interface TensorReader {
   has(name: string): boolean
   /** Throws `unknown-tensor`; everything below rejects with it. */
   info(name: string): TensorInfo
-  /** The tensor's bytes, row-major and little-endian, the caller's own. */
-  bytes(name: string): Promise<Uint8Array>
+  /**
+   * The tensor's bytes, row-major and little-endian, the caller's own. Where `into` is large enough, files are read into
+   * its beginning instead of new memory; other sources take no notice of it.
+   */
+  bytes(name: string, into?: Uint8Array): Promise<Uint8Array>
   /**
    * The tensor as float32, row-major, the caller's own: F32 as it is, BF16 and F16 widened exactly, F64
    * rounded to nearest. Rejects with `unsupported-dtype` for any other dtype, before anything is read.
@@ -34,10 +37,11 @@ export interface ByteSource {
   /** Of the whole, in bytes. */
   readonly size: number
   /**
-   * Exactly `length` bytes from `offset` on, which the reader may keep. Calls overlap when reads of tensors
-   * do. What it rejects with reaches the reader's caller as it is.
+   * Exactly `length` bytes from `offset` on, which the reader may keep; in the beginning of `into` where that holds them
+   * and the source likes. Calls overlap when reads of tensors do. What it rejects with reaches the reader's caller as it
+   * is.
    */
-  read(offset: number, length: number): Promise<Uint8Array>
+  read(offset: number, length: number, into?: Uint8Array): Promise<Uint8Array>
 }
 
 /**
@@ -84,9 +88,9 @@ export class SourceReader implements TensorReader {
     return this.#index.info(name)
   }
 
-  async bytes(name: string): Promise<Uint8Array> {
+  async bytes(name: string, into?: Uint8Array): Promise<Uint8Array> {
     const { begin, end } = this.#index.entry(name)
-    return readExactly(this.#source, this.#index.dataBegin + begin, end - begin)
+    return readExactly(this.#source, this.#index.dataBegin + begin, end - begin, into)
   }
 
   async f32(name: string): Promise<NdArray<Float32Array>> {
@@ -101,9 +105,14 @@ export class SourceReader implements TensorReader {
   }
 }
 
-const readExactly = async (source: ByteSource, offset: number, length: number): Promise<Uint8Array> => {
+const readExactly = async (
+  source: ByteSource,
+  offset: number,
+  length: number,
+  into?: Uint8Array,
+): Promise<Uint8Array> => {
   if (length === 0) return new Uint8Array(0)
-  const bytes = await source.read(offset, length)
+  const bytes = await source.read(offset, length, into)
   if (bytes.length === length) return bytes
   throw new SafeTensorsError(
     'read-failed',

@@ -27,6 +27,22 @@ const large = () =>
   writeSafeTensors({ x: { dtype: 'F32', shape: [1 << 20], data: new Float32Array(1 << 20).fill(0.5) } })
 
 describe('openFile', () => {
+  test('a tensor is read into memory that holds it, and into new memory where that does not', async () => {
+    await using file = await openFile(fixturePath(golden))
+    const [name = ''] = file.names()
+    const { byteLength } = file.info(name)
+    const expected = await file.bytes(name)
+    const large = new Uint8Array(byteLength + 3).fill(7)
+    const bytes = await file.bytes(name, large)
+    expect(bytes.buffer).toBe(large.buffer)
+    expect(sameBytes(bytes, expected)).toBe(true)
+    expect([...large.subarray(byteLength)]).toEqual([7, 7, 7])
+
+    const small = new Uint8Array(byteLength - 1)
+    expect(sameBytes(await file.bytes(name, small), expected)).toBe(true)
+    expect(small.every((byte) => byte === 0)).toBe(true)
+  })
+
   test('tensors one by one and all at once, by path and by URL', async () => {
     const expected = [...readGoldens(golden)]
     for (const path of [fixturePath(golden), pathToFileURL(fixturePath(golden))]) {

@@ -33,9 +33,9 @@ export const meteredReader = (weights: WeightReader, prefix: string, meter: Mete
     names: () => weights.names(),
     has: (name) => weights.has(name),
     info: (name) => weights.info(name),
-    bytes: async (name) => {
+    bytes: async (name, into) => {
       await beforeRead(name)
-      return weights.bytes(name)
+      return weights.bytes(name, into)
     },
     f32: async (name) => {
       await beforeRead(name)
