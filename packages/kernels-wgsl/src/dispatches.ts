@@ -1,8 +1,8 @@
-import { isTensor, type Norm, type Tensor } from '@pocket/nn'
+import { type Activation, isTensor, type Norm, type Tensor } from '@pocket/nn'
 import { type Addressing, addressing, bindingOf, type Place } from './addressing.ts'
 import type { Capabilities } from './capabilities.ts'
 import { attentionControl, type ControlBlock, convolutionControl } from './control.ts'
-import type { FusedLinear, Of, Step } from './fusion.ts'
+import type { FusedConvolution, FusedLinear, Of, Step } from './fusion.ts'
 import { addVectorKernel } from './kernels/add-vector.ts'
 import { attentionKernel } from './kernels/attention.ts'
 import { depthwiseKernel } from './kernels/depthwise.ts'
@@ -40,9 +40,10 @@ export const dispatchOf = (step: Step, context: DispatchContext): Dispatch => {
     case 'attention':
       return attention(step.operation, context)
     case 'convolution':
-      return convolution(step.operation, context)
     case 'transposedConvolution':
-      return transposedConvolution(step.operation, context)
+      return step.operation.kind === 'convolution'
+        ? convolution(step.operation, step, context)
+        : transposedConvolution(step.operation, step, context)
     case 'addVector':
       return addVector(step.operation, context)
     default:
@@ -96,7 +97,7 @@ const productDispatch = (
 ): Dispatch => {
   const { format, outputs, vectors } = packed
   const rows = lanes * laneRows
-  const tile = chooseTile({ rows, outputs, vectors }, capabilities.tuning.threads)
+  const tile = chooseTile({ rows, outputs, vectors, norm: norm !== undefined }, capabilities.tuning.threads)
   const kernel = productKernel(
     { ...parts, windows, norm, rows, outputs, format, vectors, tile },
     capabilities,
@@ -174,8 +175,14 @@ const attention = ({ qkv, cache, out }: Of<'attention'>, context: DispatchContex
   return { kernel, resources, control: attentionControl(device, qkv.rows, context.lanes) }
 }
 
-const convolution = (operation: Of<'convolution'>, context: DispatchContext): Dispatch => {
-  const { x, residual, inputActivation, out } = operation
+type Activations = Pick<FusedConvolution, 'inputActivation' | 'outputActivation'>
+
+const convolution = (
+  operation: Of<'convolution'>,
+  { inputActivation, outputActivation }: Activations,
+  context: DispatchContext,
+): Dispatch => {
+  const { x, residual, out } = operation
   const { packed, kernel, stride, dilation, padding } = operation.weights as GpuConvolution
   const resources: Resources = {}
   const state = operation.state as DeviceConvolutionState
@@ -194,7 +201,14 @@ const convolution = (operation: Of<'convolution'>, context: DispatchContext): Di
     name: `convolution ${out.rows} × ${kernel}·${x.columns} → ${out.columns}`,
     source: windowRows(windows, reachOf(packed)),
     windows,
-    epilogue: plainEpilogue(resources, packed, out, residual, context),
+    epilogue: {
+      bias: packed.bias,
+      activation: 'none' as const,
+      scale: 1,
+      residual: residual && bindTensor(resources, 'residual', residual, context),
+      post: postActivation(outputActivation),
+      out: bindTensor(resources, 'out', out, context),
+    },
     control: bindState(resources, state, context),
   }
   return productDispatch(parts, packed, out.rows, resources, context)
@@ -203,9 +217,10 @@ const convolution = (operation: Of<'convolution'>, context: DispatchContext): Di
 /** A transposed convolution is one whose windows are a few steps of x and whose rows hold `stride` rows of the result. */
 const transposedConvolution = (
   operation: Of<'transposedConvolution'>,
+  { inputActivation, outputActivation }: Activations,
   context: DispatchContext,
 ): Dispatch => {
-  const { x, inputActivation, out } = operation
+  const { x, out } = operation
   const weights = operation.weights as GpuTransposedConvolution
   const { stride, packed, filters } = weights
   const taps = weights.kernel / stride
@@ -247,7 +262,7 @@ const transposedConvolution = (
       activation: 'none' as const,
       scale: 1,
       residual: undefined,
-      post: undefined,
+      post: postActivation(outputActivation),
       out: { ...place, rows: x.rows, columns: stride * out.columns, rowStride: stride * place.rowStride },
     },
     control,
@@ -255,20 +270,8 @@ const transposedConvolution = (
   return productDispatch(parts, packed, x.rows, resources, context)
 }
 
-const plainEpilogue = (
-  resources: Resources,
-  { bias }: PackedWeights,
-  out: Tensor,
-  residual: Tensor | undefined,
-  context: DispatchContext,
-): Epilogue => ({
-  bias,
-  activation: 'none',
-  scale: 1,
-  residual: residual && bindTensor(resources, 'residual', residual, context),
-  post: undefined,
-  out: bindTensor(resources, 'out', out, context),
-})
+const postActivation = (activation: Activation): Epilogue['post'] =>
+  activation === 'none' ? undefined : { vector: false, activation }
 
 const bindState = (
   resources: Resources,

@@ -1,4 +1,4 @@
-import { type Operation, operands, type Recording, type Tensor } from '@pocket/nn'
+import { type Activation, type Operation, operands, type Recording, type Tensor } from '@pocket/nn'
 import { mostBindings } from './program.ts'
 import type { GpuMatrix } from './weights.ts'
 
@@ -12,12 +12,24 @@ export interface FusedLinear {
   readonly post: Of<'addVector'> | undefined
 }
 
+/** A convolution, its activation perhaps applied already where its input was stored. */
+export interface FusedConvolution {
+  readonly kind: 'convolution' | 'transposedConvolution'
+  readonly operation: Of<'convolution'> | Of<'transposedConvolution'>
+  readonly inputActivation: Activation
+  /** What all readers of the result would apply to it. */
+  readonly outputActivation: Activation
+}
+
+type FusedKind = 'linear' | FusedConvolution['kind']
+
 /** One dispatch. */
 export type Step =
   | FusedLinear
+  | FusedConvolution
   | {
-      [Kind in Exclude<Operation['kind'], 'linear'>]: { readonly kind: Kind; readonly operation: Of<Kind> }
-    }[Exclude<Operation['kind'], 'linear'>]
+      [Kind in Exclude<Operation['kind'], FusedKind>]: { readonly kind: Kind; readonly operation: Of<Kind> }
+    }[Exclude<Operation['kind'], FusedKind>]
 
 export const outOf = (step: Step): Tensor =>
   step.kind === 'linear' && step.post ? step.post.out : step.operation.out
@@ -30,7 +42,8 @@ export const readBy = (step: Step): Tensor[] => {
 
 /**
  * The steps of a recording. A LayerNorm disappears into the linear layers behind it, where nobody else reads its result;
- * a vector that is added to a linear layer's result joins that layer.
+ * a vector that is added to a linear layer's result joins that layer; an activation that all readers of a convolution's
+ * result begin with ends that convolution.
  */
 export const fuse = ({ operations, taps }: Recording): Step[] => {
   const readers = readersOf(operations)
@@ -59,10 +72,61 @@ export const fuse = ({ operations, taps }: Recording): Step[] => {
     joined.add(norm)
     for (const layer of layers) if (layer) fused.set(layer.operation, layer)
   }
-  return operations.flatMap((operation) => {
+  const activations = storedActivations(operations, readers, tapped)
+  return operations.flatMap((operation): Step[] => {
     if (joined.has(operation)) return []
-    return [fused.get(operation) ?? ({ kind: operation.kind, operation } as Step)]
+    switch (operation.kind) {
+      case 'linear':
+        return [fused.get(operation) ?? { kind: 'linear', operation, norm: undefined, post: undefined }]
+      case 'convolution':
+      case 'transposedConvolution': {
+        const inputActivation = activations.has(operation.x) ? 'none' : operation.inputActivation
+        const outputActivation = activations.get(operation.out) ?? 'none'
+        return [{ kind: operation.kind, operation, inputActivation, outputActivation }]
+      }
+      case 'layerNorm':
+        return [{ kind: operation.kind, operation }]
+      case 'attention':
+        return [{ kind: operation.kind, operation }]
+      case 'addVector':
+        return [{ kind: operation.kind, operation }]
+      default:
+        return operation satisfies never
+    }
   })
+}
+
+/**
+ * Results of convolutions that are stored activated, since all that happens to them is that convolutions activate them
+ * so: done once there, and not with each of many readings. States hold activated values either way.
+ */
+const storedActivations = (
+  operations: readonly Operation[],
+  readers: ReadonlyMap<Tensor, readonly Operation[]>,
+  tapped: ReadonlySet<Tensor>,
+): Map<Tensor, Activation> => {
+  const activations = new Map<Tensor, Activation>()
+  for (const operation of operations) {
+    if (!isConvolution(operation) || isDepthwise(operation) || tapped.has(operation.out)) continue
+    const found = new Set(
+      (readers.get(operation.out) ?? []).map((reader) => activationOnly(reader, operation.out)),
+    )
+    const [activation, ...others] = found
+    if (activation && others.length === 0) activations.set(operation.out, activation)
+  }
+  return activations
+}
+
+const isConvolution = (operation: Operation): operation is FusedConvolution['operation'] =>
+  operation.kind === 'convolution' || operation.kind === 'transposedConvolution'
+
+const isDepthwise = ({ weights }: FusedConvolution['operation']): boolean =>
+  'depthwise' in weights && weights.depthwise
+
+/** The activation that a convolution applies to `x`, which it does not use in any other way. */
+const activationOnly = (reader: Operation, x: Tensor): Activation | undefined => {
+  if (!isConvolution(reader) || reader.x !== x || reader.inputActivation === 'none') return undefined
+  return reader.kind === 'convolution' && reader.residual?.base === x ? undefined : reader.inputActivation
 }
 
 /** Which operations read each tensor, through whatever views. */

@@ -228,7 +228,10 @@ ${
       return `  for (var v = slice; v < ${vectors}u; v += ${slices}u) {\n${this.#step(['v'])}  }\n`
     }
     const steps = vectors / slices
-    const unroll = unrolled(steps, tile.rows > 4 ? Math.ceil(tuning.unroll / 2) : tuning.unroll)
+    const unroll = unrolled(
+      steps,
+      tile.rows * tile.outputs > 4 ? Math.ceil(tuning.unroll / 2) : tuning.unroll,
+    )
     const names = Array.from({ length: unroll }, (_, u) => `(v + ${u * slices}u)`)
     if (unroll === steps) return `  {\n    let v = slice;\n${this.#step(names)}  }\n`
     return `  for (var v = slice; v < ${vectors}u; v += ${unroll * slices}u) {\n${this.#step(names)}  }\n`

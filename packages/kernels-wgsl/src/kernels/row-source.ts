@@ -72,9 +72,9 @@ export const historyLength = (history: number, channels: number): number =>
 
 export const windowRows = (windows: Windows, reach: number): RowSource => {
   const { x, kernel, history, activation } = windows
-  const channels = x.columns
-  const inputs = kernel * channels
+  const inputs = kernel * x.columns
   const vectorial = isVectorial(x)
+  const access = isContiguous(windows) ? contiguousAccess(windows, reach) : steppedAccess(windows, reach)
   return {
     inputs,
     activation,
@@ -87,10 +87,66 @@ export const windowRows = (windows: Windows, reach: number): RowSource => {
     declarations: [
       history > 0 ? declareState(windows) : '',
       declareAccess(windows, vectorial),
-      vectorial ? vectorWindow(windows, inputs, reach) : scalarWindow(windows, inputs),
+      access.declarations,
     ].join(''),
+    prepare: access.prepare,
+    load: access.load,
+  }
+}
+
+type RowAccess = Pick<RowSource, 'declarations' | 'prepare' | 'load'>
+
+/** Whether windows are stretches of memory: steps next to each other, rows without gaps, four values at a time. */
+const isContiguous = ({ x, dilation, kernel }: Windows): boolean =>
+  isVectorial(x) && x.rowStride === x.columns && (dilation === 1 || kernel === 1)
+
+/**
+ * Of a window that is a stretch, value k lies k behind the first. Those before `limit` are history, the others follow
+ * `start` in x; where all are history, `start` wraps around and is not used.
+ */
+const contiguousAccess = (windows: Windows, reach: number): RowAccess => {
+  const { x, rows, kernel, stride, history, activation } = windows
+  const channels = x.columns
+  const inputs = kernel * channels
+  const fromX = activation === 'none' ? 'x[(start + k) / 4u]' : 'activate_window(x[(start + k) / 4u])'
+  const guard = reach > inputs ? `  if (k >= ${inputs}u) { return vec4f(); }\n` : ''
+  const activate =
+    activation === 'none'
+      ? ''
+      : `fn activate_window(raw: vec4f) -> vec4f { return ${activatedVector(activation, 'raw')}; }\n`
+  const first = (name: string): string =>
+    `let lane_${name} = row_of_${name} / ${rows}u; let time_${name} = row_of_${name} % ${rows}u; ` +
+    `let start_${name} = lane_${name} * ${x.laneStride}u + time_${name} * ${stride * channels}u + ${x.first}u`
+  if (history === 0) {
+    return {
+      declarations: `${activate}fn load_window(start: u32, k: u32) -> vec4f {\n${guard}  return ${fromX};\n}\n`,
+      prepare: (name, row) => `let row_of_${name} = ${row}; ${first(name)};`,
+      load: (name, k) => `load_window(start_${name}, ${k})`,
+    }
+  }
+  return {
+    declarations: `${activate}fn load_window(lane: u32, time: u32, start: u32, limit: u32, past: u32, k: u32) -> vec4f {
+${guard}  if (k >= limit) { return ${fromX}; }
+  return row_value(lane, past, time * ${stride}u + k / ${channels}u, k % ${channels}u);
+}
+`,
     prepare: (name, row) =>
-      `let lane_${name} = (${row}) / ${windows.rows}u; let time_${name} = (${row}) % ${windows.rows}u;` +
+      `let row_of_${name} = ${row}; ${first(name)} - ${history * channels}u; ` +
+      `let limit_${name} = (${history}u - min(${history}u, time_${name} * ${stride}u)) * ${channels}u; ` +
+      `let past_${name} = past_of(lane_${name});`,
+    load: (name, k) =>
+      `load_window(lane_${name}, time_${name}, start_${name}, limit_${name}, past_${name}, ${k})`,
+  }
+}
+
+/** Any window: each value by its row and channel. */
+const steppedAccess = (windows: Windows, reach: number): RowAccess => {
+  const { rows, kernel, x, history } = windows
+  const inputs = kernel * x.columns
+  return {
+    declarations: isVectorial(x) ? vectorWindow(windows, inputs, reach) : scalarWindow(windows, inputs),
+    prepare: (name, row) =>
+      `let lane_${name} = (${row}) / ${rows}u; let time_${name} = (${row}) % ${rows}u;` +
       (history > 0 ? ` let past_${name} = past_of(lane_${name});` : ''),
     load: (name, k) => `load_window(lane_${name}, time_${name}, ${history > 0 ? `past_${name}, ` : ''}${k})`,
   }

@@ -16,28 +16,46 @@ export interface ProductSize {
   readonly outputs: number
   /** Vectors of weights in a row of them. */
   readonly vectors: number
+  /** Whether rows are normalised first. */
+  readonly norm: boolean
 }
 
 const mostSlices = 128
 const leastThreads = 64
 /** A vector each is too little to be worth a thread; below this many per slice the joining costs more. */
 const leastVectors = 2
+/** Where rows are normalised first every workgroup looks at its rows, so few and large ones do less of it. */
+const normThreads = 256
 
 /** `busy` is the number of threads that the device wants. */
-export const chooseTile = ({ rows, outputs, vectors }: ProductSize, busy: number): Tile => {
+export const chooseTile = ({ rows, outputs, vectors, norm }: ProductSize, busy: number): Tile => {
   const tileRows = rows <= 8 ? rows : 4
   const rowTiles = Math.ceil(rows / tileRows)
-  const tileOutputs = [4, 2].find((count) => rowTiles * Math.ceil(outputs / count) >= busy / 16) ?? 1
+  const tileOutputs = outputsOf(rowTiles, tileRows, outputs, busy)
   const places = rowTiles * Math.ceil(outputs / tileOutputs)
   const slices = clamp(powerOfTwo(Math.min(busy / places, vectors / leastVectors)), 1, mostSlices)
-  const threads = Math.max(slices, leastThreads)
+  const threads = Math.max(slices, norm ? clamp(busy, leastThreads, normThreads) : leastThreads)
   return {
     rows: tileRows,
     outputs: tileOutputs,
     slices,
     threads,
-    rowPlaces: Math.min(powerOfTwo(rowTiles), threads / slices),
+    rowPlaces: norm ? 1 : Math.min(powerOfTwo(rowTiles), threads / slices),
   }
+}
+
+/**
+ * As many outputs for each thread as leave enough places: every value of a row that is read serves all of them, every
+ * weight serves the tile's rows.
+ */
+const outputsOf = (rowTiles: number, tileRows: number, outputs: number, busy: number): number => {
+  const placesOf = (count: number): number => rowTiles * Math.ceil(outputs / count)
+  // Tiles of many rows spend their time on reading rows: they take more outputs sooner.
+  const [eight, four, two] =
+    tileRows > 4 ? [Infinity, busy / 64, busy / 128] : [busy / 32, busy / 16, busy / 16]
+  if (placesOf(8) >= eight) return 8
+  if (placesOf(4) >= four) return 4
+  return placesOf(2) >= two ? 2 : 1
 }
 
 const clamp = (value: number, least: number, most: number): number => Math.min(most, Math.max(least, value))
