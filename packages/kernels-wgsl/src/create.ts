@@ -3,6 +3,7 @@ import { findAdapter } from './adapter.ts'
 import { readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
 import { Gpu } from './gpu.ts'
 import { DeviceKernels, type GpuKernels } from './kernels.ts'
+import { passesSelfTest } from './self-test.ts'
 
 export interface GpuKernelsOptions {
   /** A device of the caller's own, which stays theirs: `dispose` gives back what was made on it and leaves it open. */
@@ -15,17 +16,36 @@ export interface GpuKernelsOptions {
   readonly subgroups?: boolean
   /** How work is cut, where the choice for this device is not to be trusted or is to be compared. */
   readonly tuning?: Partial<Tuning>
+  /**
+   * A small network is run and compared with exact numbers first: an executor that fails goes on without subgroups, and
+   * one that fails so, too, is refused. False takes the device at its word. Default true.
+   */
+  readonly selfTest?: boolean
 }
 
 /**
  * Makes an executor on a GPU: `navigator.gpu` in browsers and workers, the optional package `webgpu` in Node.
- * Throws KernelError `unavailable` with the reason where there is no GPU to be had.
+ * Throws KernelError `unavailable` with the reason where there is no GPU to be had, `self-test` where it computes wrong
+ * numbers.
  */
 export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise<GpuKernels> => {
-  const { lanes = 1, subgroups = true, tuning = {} } = options
+  const { lanes = 1, subgroups = true, tuning = {}, selfTest = true } = options
   const device = options.device ?? (await requestDevice(options.adapter ?? (await findAdapter())))
-  const capabilities = readCapabilities(device, { subgroups, tuning })
-  return new DeviceKernels(new Gpu(device, capabilities, options.device === undefined), lanes)
+  const owned = options.device === undefined
+  const withSubgroups = readCapabilities(device, { subgroups, tuning })
+  const without = { ...withSubgroups, subgroups: undefined }
+  for (const capabilities of withSubgroups.subgroups ? [withSubgroups, without] : [without]) {
+    const gpu = new Gpu(device, capabilities, owned)
+    const kernels = new DeviceKernels(gpu, lanes)
+    if (!selfTest || (await passesSelfTest(kernels.withLanes(1)))) return kernels
+    gpu.release()
+  }
+  const name = describe(device.adapterInfo)
+  if (owned) device.destroy()
+  throw new KernelError(
+    'self-test',
+    `the GPU ${name} computes wrong numbers: update the driver, or use the CPU (@pocket/kernels-cpu)`,
+  )
 }
 
 const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
@@ -33,10 +53,14 @@ const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
   try {
     return await adapter.requestDevice({ label: '@pocket/kernels-wgsl', requiredFeatures })
   } catch (cause) {
-    throw new KernelError('unavailable', `the GPU ${describe(adapter)} gave no device: ${String(cause)}`, {
-      cause,
-    })
+    throw new KernelError(
+      'unavailable',
+      `the GPU ${describe(adapter.info)} gave no device: ${String(cause)}`,
+      {
+        cause,
+      },
+    )
   }
 }
 
-const describe = ({ info }: GPUAdapter): string => info?.description || info?.vendor || 'found'
+const describe = (info: GPUAdapterInfo | undefined): string => info?.description || info?.vendor || 'found'

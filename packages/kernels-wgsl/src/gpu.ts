@@ -124,8 +124,13 @@ export class Gpu {
 
   dispose(): void {
     if (this.#disposed) return
+    this.release()
+    if (this.#owned) this.device.destroy()
+  }
+
+  /** Gives all buffers back; the device stays open. */
+  release(): void {
     this.#disposed = true
     for (const buffer of [...this.#buffers]) this.free(buffer)
-    if (this.#owned) this.device.destroy()
   }
 }

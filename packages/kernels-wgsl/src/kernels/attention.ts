@@ -53,8 +53,7 @@ ${declareRows(spec)}
 @compute @workgroup_size(${threads})
 fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32${subgroupParameters(capabilities)}) {
 ${main(
-  spec,
-  threads,
+  { spec, threads, unroll: capabilities.tuning.unroll > 1 },
   (value) => reduced(capabilities, greatest, value),
   (value) => reduced(capabilities, sum, value),
 )}}
@@ -111,8 +110,7 @@ const rows = ${rows}u;
 }
 
 const main = (
-  spec: AttentionSpec,
-  threads: number,
+  { spec, threads, unroll }: { spec: AttentionSpec; threads: number; unroll: boolean },
   greatest: (value: string) => string,
   sum: (value: string) => string,
 ): string => {
@@ -159,7 +157,7 @@ const main = (
         for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], turned(1u, other, head, d)); }
       } else {
         let key = base + ${slot};
-        for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], keys[key + d * capacity]); }
+        ${scoreOf(vectors, unroll)}
       }
       scores[i] = score;
       own_most = max(own_most, score);
@@ -178,12 +176,14 @@ const main = (
     weighted *= rescale;
     if (walker < ${walkers}u) {
       let past = min(here, max(begin, oldest + turn) - (oldest + turn));
-      for (var i = walker; i < past; i += ${walkers}u) {
+      var i = walker;
+      ${unroll ? fourValues(walkers, vectors, slot) : ''}
+      for (; i < past; i += ${walkers}u) {
         let position = oldest + turn + i;
         weighted += scores[i] * values[base + ${slot} * ${vectors}u + vector];
       }
-      for (var i = past + walker; i < here; i += ${walkers}u) {
-        weighted += scores[i] * vector_of(2u, lane * rows + oldest + turn + i - begin, head, vector);
+      for (var j = past + walker; j < here; j += ${walkers}u) {
+        weighted += scores[j] * vector_of(2u, lane * rows + oldest + turn + j - begin, head, vector);
       }
     }
     workgroupBarrier();
@@ -199,4 +199,31 @@ const main = (
     }
   }
 `
+}
+
+/** All of a key at once, where that is not too much to hold: loads that wait for each other take as long as all. */
+const scoreOf = (vectors: number, unroll: boolean): string => {
+  if (!unroll || vectors > 16) {
+    return `for (var d = 0u; d < ${vectors}u; d++) { score += dot(query[d], keys[key + d * capacity]); }`
+  }
+  const each = Array.from({ length: vectors }, (_, d) => d)
+  return [
+    ...each.map((d) => `let key_${d} = keys[key + ${d}u * capacity];`),
+    ...each.map((d) => `score += dot(query[${d}], key_${d});`),
+  ].join('\n        ')
+}
+
+/** Four positions of a walker at once. */
+const fourValues = (walkers: number, vectors: number, slot: string): string => {
+  const four = [0, 1, 2, 3]
+  return `for (; i + ${3 * walkers}u < past; i += ${4 * walkers}u) {
+        ${four
+          .map(
+            (n) =>
+              `let slot_${n} = ${slot.replace('position', `(oldest + turn + i + ${n * walkers}u)`)}; ` +
+              `let value_${n} = values[base + slot_${n} * ${vectors}u + vector];`,
+          )
+          .join('\n        ')}
+        ${four.map((n) => `weighted += scores[i + ${n * walkers}u] * value_${n};`).join('\n        ')}
+      }`
 }

@@ -9,6 +9,9 @@ export interface NormStatistics {
   readonly eps: number
 }
 
+/** Vectors of a row that a thread keeps between the two passes; of more it reads them again. */
+const mostHeld = 8
+
 /** Threads that look at one row: a power of two, so that all rows of the workgroup are looked at at once. */
 const groupOf = ({ rows, threads }: NormStatistics): number =>
   Math.max(1, threads / 2 ** Math.ceil(Math.log2(rows)))
@@ -45,19 +48,33 @@ export const computeStatistics = (
   // The last vector of a row may have fewer than four columns; the rest must not count as deviations.
   const masked =
     columns % 4 === 0 ? 'd' : `select(vec4f(), d, 4u * i + vec4u(0u, 1u, 2u, 3u) < vec4u(${columns}u))`
-  return `  {
-    let row = min(first_row + thread / ${group}u, ${mostRow}u);
-    let own = thread % ${group}u;
-    ${prepare('norm', 'row')}
-    var total = 0.0;
-    for (var i = own; i < ${vectors}u; i += ${group}u) { total += dot(${load('norm', '4u * i')}, vec4f(1.0)); }
-    let mean = ${sum('total')} / ${columns}.0;
-    var squares = 0.0;
+  const each = vectors / group
+  const held =
+    Number.isInteger(each) && each <= mostHeld ? Array.from({ length: each }, (_, n) => n) : undefined
+  const passes = held
+    ? {
+        total: `${held.map((n) => `let held_${n} = ${load('norm', `4u * (own + ${n * group}u)`)};`).join('\n    ')}
+    let total = ${held.map((n) => `dot(held_${n}, vec4f(1.0))`).join(' + ')};`,
+        squares: `var squares = 0.0;
+    ${held.map((n) => `{ let i = own + ${n * group}u; let d = held_${n} - mean; let kept = ${masked}; squares += dot(kept, kept); }`).join('\n    ')}`,
+      }
+    : {
+        total: `var total = 0.0;
+    for (var i = own; i < ${vectors}u; i += ${group}u) { total += dot(${load('norm', '4u * i')}, vec4f(1.0)); }`,
+        squares: `var squares = 0.0;
     for (var i = own; i < ${vectors}u; i += ${group}u) {
       let d = ${load('norm', '4u * i')} - mean;
       let kept = ${masked};
       squares += dot(kept, kept);
-    }
+    }`,
+      }
+  return `  {
+    let row = min(first_row + thread / ${group}u, ${mostRow}u);
+    let own = thread % ${group}u;
+    ${prepare('norm', 'row')}
+    ${passes.total}
+    let mean = ${sum('total')} / ${columns}.0;
+    ${passes.squares}
     let variance = ${sum('squares')} / ${columns}.0;
     if (own == 0u && thread / ${group}u < ${rows}u) {
       statistics[thread / ${group}u] = vec2f(mean, inverseSqrt(variance + ${eps}));

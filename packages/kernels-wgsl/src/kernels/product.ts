@@ -125,26 +125,28 @@ class ProductSource {
   }
 
   main(): string {
-    const { tile, source, rows } = this.#spec
+    const { tile } = this.#spec
     const { slices, rowPlaces } = tile
-    const statistics = this.#statistics
+    const { before, turn } = this.#accumulate()
     return `  let first_row = workgroup.y * ${this.#groupRows}u;
   let first_output = workgroup.x * ${this.#groupOutputs}u;
   let slice = thread % ${slices}u;
   let place = thread / ${slices}u;
   let row_place = place % ${rowPlaces}u * ${tile.rows}u;
   let output_place = place / ${rowPlaces}u * ${tile.outputs}u;
-${
-  statistics
-    ? computeStatistics(
-        this.#capabilities,
-        statistics,
-        rows - 1,
-        (name, row) => source.prepare(name, row),
-        (name, k) => source.load(name, k),
-      )
-    : ''
-}${this.#prepare()}${this.#accumulate()}${this.#join()}`
+${this.#prepareWeights()}${before}${this.#findStatistics()}${this.#prepareRows()}${turn}${this.#join()}`
+  }
+
+  #findStatistics(): string {
+    const { source, rows } = this.#spec
+    if (!this.#statistics) return ''
+    return computeStatistics(
+      this.#capabilities,
+      this.#statistics,
+      rows - 1,
+      (name, row) => source.prepare(name, row),
+      (name, k) => source.load(name, k),
+    )
   }
 
   get #reach(): number {
@@ -191,8 +193,8 @@ ${
     }
   }
 
-  #prepare(): string {
-    const { tile, source, rows, outputs, vectors } = this.#spec
+  #prepareRows(): string {
+    const { tile, source, rows } = this.#spec
     const lines: string[] = []
     const lastRow = rows % this.#groupRows === 0 ? undefined : rows - 1
     for (let m = 0; m < tile.rows; m++) {
@@ -201,13 +203,19 @@ ${
       lines.push(source.prepare(String(m), `row_${m}`))
       if (this.#statistics) lines.push(`let own_${m} = statistics[row_place + ${m}u];`)
     }
+    for (const { name } of this.#sums()) lines.push(`var ${name} = 0.0;`)
+    return indent(lines)
+  }
+
+  #prepareWeights(): string {
+    const { tile, outputs, vectors } = this.#spec
+    const lines: string[] = []
     const lastOutput = outputs % this.#groupOutputs === 0 ? undefined : outputs - 1
     for (let n = 0; n < tile.outputs; n++) {
       const output = `first_output + output_place + ${n}u`
       const clamped = lastOutput === undefined ? output : `min(${output}, ${lastOutput}u)`
       lines.push(`let weights_${n} = (${clamped}) * ${vectors}u;`)
     }
-    for (const { name } of this.#sums()) lines.push(`var ${name} = 0.0;`)
     return indent(lines)
   }
 
@@ -220,36 +228,41 @@ ${
     return sums
   }
 
-  #accumulate(): string {
+  /**
+   * The loop over the weights. Where it is one turn its loads come `before` the rows are looked at: they take longest,
+   * and nothing that happens to the rows has to wait for them.
+   */
+  #accumulate(): { before: string; turn: string } {
     const { tile, vectors } = this.#spec
     const { slices } = tile
     const { tuning } = this.#capabilities
-    if (vectors % slices !== 0) {
-      return `  for (var v = slice; v < ${vectors}u; v += ${slices}u) {\n${this.#step(['v'])}  }\n`
+    const loop = (step: number, at: readonly string[]): string => {
+      const body = indent([...this.#loads(at), ...this.#products(at)], 4)
+      return `  for (var v = slice; v < ${vectors}u; v += ${step}u) {\n${body}  }\n`
     }
+    if (vectors % slices !== 0) return { before: '', turn: loop(slices, ['v']) }
     const steps = vectors / slices
-    const unroll = unrolled(
-      steps,
-      tile.rows * tile.outputs > 4 ? Math.ceil(tuning.unroll / 2) : tuning.unroll,
-    )
-    const names = Array.from({ length: unroll }, (_, u) => `(v + ${u * slices}u)`)
-    if (unroll === steps) return `  {\n    let v = slice;\n${this.#step(names)}  }\n`
-    return `  for (var v = slice; v < ${vectors}u; v += ${unroll * slices}u) {\n${this.#step(names)}  }\n`
+    const most = tile.rows * tile.outputs > 4 ? Math.ceil(tuning.unroll / 2) : tuning.unroll
+    const unroll = unrolled(steps, most)
+    const at = (v: string): string[] => Array.from({ length: unroll }, (_, u) => `(${v} + ${u * slices}u)`)
+    if (unroll < steps) return { before: '', turn: loop(unroll * slices, at('v')) }
+    return { before: indent(this.#loads(at('slice'))), turn: indent(this.#products(at('slice'))) }
   }
 
-  /** The products of a few vectors of weights; all loads of weights come first, so that they are under way together. */
-  #step(at: readonly string[]): string {
+  #loads(at: readonly string[]): string[] {
+    const outputs = Array.from({ length: this.#spec.tile.outputs }, (_, n) => n)
+    return at.flatMap((v, u) => outputs.map((n) => `let w_${u}_${n} = weights[weights_${n} + ${v}];`))
+  }
+
+  /** The products of the vectors of weights that have been loaded. */
+  #products(at: readonly string[]): string[] {
     const { tile, format, source, norm } = this.#spec
     const perVector = weightsPerVector[format]
     const lines: string[] = []
     at.forEach((v, u) => {
-      for (let n = 0; n < tile.outputs; n++) lines.push(`let w_${u}_${n} = weights[weights_${n} + ${v}];`)
-    })
-    at.forEach((v, u) => {
-      const quads = perVector / 4
       for (let m = 0; m < tile.rows; m++) {
         const x: string[] = []
-        for (let q = 0; q < quads; q++) {
+        for (let q = 0; q < perVector / 4; q++) {
           const name = `x_${u}_${m}_${q}`
           const k = `${perVector}u * ${v} + ${4 * q}u`
           const raw = source.load(String(m), k)
@@ -261,7 +274,7 @@ ${
         }
       }
     })
-    return indent(lines, 4)
+    return lines
   }
 
   /** Adds the slices up and stores: each sum by one thread. */
