@@ -1,5 +1,6 @@
 // The process of one subject: nothing else is in its memory, and nothing else runs while it is timed.
 import process from 'node:process'
+import { peakMemory } from './peak-memory.ts'
 import type { Answer, Budget, Commands, Request } from './protocol.ts'
 import type { Sample } from './statistics.ts'
 import type { Stage, Subject, SubjectModule } from './subject.ts'
@@ -54,8 +55,7 @@ const commands: Commands = {
   },
 
   async memory() {
-    const { maxRSS } = process.resourceUsage()
-    return { resident: process.memoryUsage.rss(), peak: maxRSS * 1024, wasm: subject.wasmBytes() }
+    return { resident: process.memoryUsage.rss(), peak: peakMemory(), wasm: subject.wasmBytes() }
   },
 }
 
