@@ -32,11 +32,17 @@ export interface FlowLmOptions {
    * everything else is in the tensors' shapes and must agree with them.
    */
   readonly config?: Partial<FlowLmConfig>
+  /**
+   * Rows that one pass over a prompt may have, in descending order and with 1 at the end: for executors that compile
+   * kernels for every number of rows they meet. Default: any number up to 512.
+   */
+  readonly promptRows?: readonly number[]
 }
 
 interface Parts {
   readonly kernels: Kernels
   readonly config: FlowLmConfig
+  readonly promptRows: readonly number[] | undefined
   readonly backbone: Backbone
   readonly embeddings: EmbeddingTable
   readonly sampler: LatentSampler
@@ -98,6 +104,7 @@ export class FlowLm {
     return new FlowLm({
       kernels,
       config,
+      promptRows: options.promptRows,
       bos: await latentValues('bos_emb'),
       latentMean,
       latentStd,
@@ -116,8 +123,7 @@ export class FlowLm {
 
   /** A new stream. Throws FlowLmError `snapshot`, `capacity` or `input`; KernelError `out-of-memory`. */
   createState(options: FlowStateOptions = {}): FlowState {
-    const { kernels, backbone, config } = this.#parts
-    return new BackboneState(kernels, backbone, config, options)
+    return new BackboneState(this.#parts, options)
   }
 
   /**

@@ -42,12 +42,22 @@ const spareCapacity = 512
 /** Rows of one prompt pass: a bound on memory. */
 const mostRows = 512
 
+/** What a state is a state of. */
+export interface BackboneModel {
+  readonly kernels: Kernels
+  readonly backbone: Backbone
+  readonly config: FlowLmConfig
+  /** Rows that one pass may have, in descending order, ending in 1; undefined: any number up to a bound. */
+  readonly promptRows: readonly number[] | undefined
+}
+
 /** The state of one stream: its KV caches and the plans bound to them. Passes are synchronous; only reads are awaited. */
 export class BackboneState implements FlowState {
   readonly backbone: Backbone
   readonly capacity: number
   readonly #kernels: Kernels
   readonly #config: FlowLmConfig
+  readonly #promptRows: readonly number[] | undefined
   readonly #caches: KvCache[] = []
   /** Made by the first step: whoever puts steps into a recording of their own needs none. */
   #step: Plan | undefined
@@ -55,7 +65,8 @@ export class BackboneState implements FlowState {
   #last: Pick<Plan, 'taps' | 'read' | 'dispose'> | undefined
   #disposed = false
 
-  constructor(kernels: Kernels, backbone: Backbone, config: FlowLmConfig, options: FlowStateOptions) {
+  constructor(model: BackboneModel, options: FlowStateOptions) {
+    const { kernels, backbone, config, promptRows } = model
     const adopted = cacheSource(kernels, backbone, config, options.adopt)
     const { positions } = adopted
     const { capacity = positions + spareCapacity } = options
@@ -66,6 +77,7 @@ export class BackboneState implements FlowState {
     this.capacity = capacity
     this.#kernels = kernels
     this.#config = config
+    this.#promptRows = promptRows
     try {
       for (let layer = 0; layer < config.layers; layer++) this.#caches.push(adopted.cache(layer, capacity))
     } catch (error) {
@@ -92,13 +104,17 @@ export class BackboneState implements FlowState {
   prompt(embeddings: Float32Array, rows: number): void {
     this.checkRoom(rows)
     const { dModel } = this.#config
-    for (let row = 0; row < rows; row += mostRows) {
-      const end = Math.min(row + mostRows, rows)
+    for (let row = 0, end = 0; row < rows; row = end) {
+      end = row + this.#passRows(rows - row)
       this.#releaseLast()
       const pass = new PromptPass(this.#kernels, this.backbone, this.#caches, end - row)
       this.#last = pass
       pass.run(embeddings.subarray(row * dModel, end * dModel))
     }
+  }
+
+  #passRows(left: number): number {
+    return this.#promptRows?.find((rows) => rows <= left) ?? Math.min(left, mostRows)
   }
 
   /** One step from the previous latent `[latentDim]`. */

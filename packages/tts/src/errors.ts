@@ -1,3 +1,5 @@
+import { KernelError } from '@pocket/nn'
+
 export type PocketTtsErrorCode =
   /** A text that holds nothing to say. */
   | 'empty-text'
@@ -29,6 +31,12 @@ export type PocketTtsErrorCode =
   | 'unsupported'
   /** An utterance longer than the positions reserved for it. */
   | 'too-long'
+  /** A GPU was asked for, and there is none that WebGPU can use; the message says what is missing. */
+  | 'gpu-unavailable'
+  /** A GPU whose frames are not those of the CPU: it, or its driver, computes wrongly. */
+  | 'gpu-refused'
+  /** The GPU went away while it was in use: driver update, crash, sleep. Load the model again. */
+  | 'gpu-lost'
   /** A worker that cannot start, or that has ended by itself. */
   | 'worker-failed'
   /** An audio file that cannot be written; `cause` holds the system's error. */
@@ -45,4 +53,10 @@ export class PocketTtsError extends Error {
     super(message, options)
     this.code = code
   }
+}
+
+/** What befell a GPU under way, as this package tells it; any other error as it is. */
+export const asSpeechError = (error: unknown): unknown => {
+  if (!(error instanceof KernelError && error.code === 'device-lost')) return error
+  return new PocketTtsError('gpu-lost', `${error.message}: load the model again`, { cause: error })
 }

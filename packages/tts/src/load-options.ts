@@ -17,7 +17,11 @@ export interface LoadProgress {
 }
 
 export interface LoadOptions {
-  /** What computes. `auto` (default) and `cpu` are the same yet; `hybrid` and `gpu` are not available yet. */
+  /**
+   * What computes. `cpu`: WebAssembly. `gpu`: everything through WebGPU. `hybrid`: the language model on the CPU, the
+   * codec on the GPU. `auto` (default): the GPU where there is one that makes a known frame as the CPU does, and makes
+   * it faster; else the CPU.
+   */
   readonly backend?: 'auto' | 'cpu' | 'hybrid' | 'gpu' | undefined
   /**
    * How the language model's matrices are kept. Default: as the file has them. `int8` keeps the large ones in 8 bits:
@@ -59,9 +63,7 @@ const allowed = {
   simd: ['auto', 'relaxed', 'simd', 'scalar'],
 } as const
 
-const notYet: ReadonlySet<string> = new Set(['hybrid', 'gpu'])
-
-/** Throws PocketTtsError `invalid-option` or `unsupported`, naming the option. */
+/** Throws PocketTtsError `invalid-option`, naming the option. */
 export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly maxPositions: number } => {
   checkCallOptions(options)
   for (const name of ['backend', 'precision', 'simd'] as const) {
@@ -72,13 +74,6 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
       throw new PocketTtsError(
         'invalid-option',
         `${name} is ${String(value)}; it must be one of ${values.join(', ')}`,
-      )
-    }
-    if (notYet.has(value)) {
-      const available = values.filter((other) => !notYet.has(other))
-      throw new PocketTtsError(
-        'unsupported',
-        `${name} ${value} is not available yet; use ${available.join(' or ')}`,
       )
     }
   }

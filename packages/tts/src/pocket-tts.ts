@@ -1,7 +1,8 @@
 import type { FlowLm } from '@pocket/flowlm'
 import type { MimiCodec } from '@pocket/mimi'
 import type { SentencePieceUnigram } from '@pocket/sentencepiece'
-import { PocketTtsError } from './errors.ts'
+import type { Backend, BackendReport } from './backend/backend.ts'
+import { asSpeechError, PocketTtsError } from './errors.ts'
 import { driveUtterance } from './generate/driver.ts'
 import { type Job, Jobs } from './generate/job.ts'
 import { checkGenerateOptions, type GenerateOptions, type Settings } from './generate/options.ts'
@@ -15,8 +16,6 @@ import { partOptions, reportDownload } from './model/part-options.ts'
 import type { ResolvedModel } from './model/resolved-model.ts'
 import { type ModelSource, resolveModel } from './model/source.ts'
 import { checkCallOptions } from './option-checks.ts'
-import { CpuFrameSource } from './sources/cpu.ts'
-import { SharedVoices } from './sources/shared-voices.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
 import { isTextStream } from './stream/text-stream.ts'
@@ -43,7 +42,7 @@ export class PocketTts {
   readonly defaultVoice: string | undefined
   /** What went less well in loading: `no-voice-cloning` where only the weights without it could be had, and why. */
   readonly warnings: readonly Warning[]
-  readonly #sharedVoices: SharedVoices
+  readonly #backend: Backend
   readonly #voices: VoiceLibrary
   readonly #voiceModel: VoiceModel
   readonly #maxPositions: number
@@ -53,7 +52,7 @@ export class PocketTts {
    * Loads a model: a published checkpoint by its id (`english`), a folder (path, URL or `hf://owner/repo/path`), a config
    * file, or the parts, such as the object of `@pocket/mini`. Files of the hub are fetched once and then kept.
    *
-   * @throws PocketTtsError `invalid-option`, `unsupported` (a backend that is not available yet),
+   * @throws PocketTtsError `invalid-option`, `gpu-unavailable` or `gpu-refused` (of a backend asked for by name),
    *   `unknown-model`, `not-found`, `invalid-model` (what is wrong is named), `access-denied`, `offline`,
    *   `download-failed`, `checksum-mismatch`, `cache-failed`; KernelError `unavailable` where this machine lacks the
    *   `simd` level or the number of `threads` asked for; the signal's reason
@@ -72,19 +71,24 @@ export class PocketTts {
     { hub }: Pick<PartOptions, 'hub'>,
     maxPositions: number,
   ) {
-    const { layers, heads, headDim, dModel } = model.flowLm.config
+    const { layers, heads, headDim, dModel } = model.backend.flowLm.config
     this.config = model.config
     this.tokenizer = model.tokenizer
-    this.codec = model.codec
-    this.flowLm = model.flowLm
-    this.threads = model.kernels.threads
+    this.codec = model.backend.codec
+    this.flowLm = model.backend.flowLm
+    this.threads = model.backend.threads
     this.warnings = model.warnings
     this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
-    this.#voices = new VoiceLibrary(model.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })
+    this.#voices = new VoiceLibrary(this.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })
     this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
     this.#maxPositions = maxPositions
-    this.#sharedVoices = new SharedVoices(model.flowLm)
-    this.#jobs = new Jobs(() => model.kernels.dispose())
+    this.#backend = model.backend
+    this.#jobs = new Jobs(() => model.backend.dispose())
+  }
+
+  /** What computes here, and why. */
+  get backend(): BackendReport {
+    return this.#backend.report
   }
 
   /** Samples a second of everything that comes out: 24000. */
@@ -137,6 +141,8 @@ export class PocketTts {
     const job = this.#jobs.begin(options.signal)
     try {
       return await cloneVoice(this, audio, options, { signal: job.signal, maxPositions: this.#maxPositions })
+    } catch (error) {
+      throw asSpeechError(error)
     } finally {
       job.end()
     }
@@ -161,7 +167,7 @@ export class PocketTts {
    * Speaks, and says what happened. The same text, voice, options and seed give the same samples.
    *
    * @throws PocketTtsError `empty-text`, `invalid-option`, `unknown-voice` and the other refusals of `loadVoice`,
-   *   `too-long`, `disposed`; the signal's reason, within a frame
+   *   `too-long`, `gpu-lost` (load the model again), `disposed`; the signal's reason, within a frame
    */
   async speak(text: string, options: GenerateOptions = {}): Promise<Utterance> {
     const warnings: Warning[] = []
@@ -236,8 +242,8 @@ export class PocketTts {
       maxPositions: this.#maxPositions,
     }
     const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
-    yield* driveUtterance(chunks, {
-      source: new CpuFrameSource(this.flowLm, this.codec, this.#sharedVoices),
+    const frames = driveUtterance(chunks, {
+      source: this.#backend.createSource(),
       voice,
       settings,
       latentDim: this.flowLm.config.latentDim,
@@ -246,6 +252,11 @@ export class PocketTts {
       chunkCount: Array.isArray(chunks) ? chunks.length : undefined,
       onChunk,
     })
+    try {
+      yield* frames
+    } catch (error) {
+      throw asSpeechError(error)
+    }
   }
 
   async #voiceFor(wanted: Voice | string | undefined, signal: AbortSignal): Promise<Voice> {

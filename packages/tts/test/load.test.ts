@@ -181,8 +181,6 @@ describe('folders', () => {
 
 describe('before anything is loaded', () => {
   test.each([
-    [{ backend: 'gpu' }, 'unsupported', 'gpu is not available yet; use auto or cpu'],
-    [{ backend: 'hybrid' }, 'unsupported', 'hybrid is not available yet'],
     [{ precision: 'int4' }, 'invalid-option', 'precision is int4; it must be one of f32, bf16, int8'],
     [{ backend: 'tpu' }, 'invalid-option', 'backend is tpu; it must be one of auto, cpu'],
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],

@@ -97,7 +97,7 @@ describe('loading', () => {
 
   test('that cannot succeed starts none', async () => {
     const { threads } = await withThreads(async () => {
-      await refusal(loadInWorker(mini, { backend: 'gpu' }), 'unsupported')
+      await refusal(loadInWorker(mini, { maxPositions: 0 }), 'invalid-option')
       await expect(loadInWorker(mini, { signal: AbortSignal.abort('no') })).rejects.toBe('no')
     })
     expect(threads).toEqual([])

@@ -19,6 +19,8 @@ export type WarningCode =
   | 'long-chunk'
   /** Of loading: the weights are those without voice cloning, since the others could not be had. */
   | 'no-voice-cloning'
+  /** Of loading with `backend: 'auto'`: there is a GPU, but it failed or computes wrongly, so the CPU is used. */
+  | 'gpu-refused'
 
 /** When a word is spoken. */
 export interface WordSpan extends TextSpan {

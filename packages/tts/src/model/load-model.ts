@@ -1,18 +1,17 @@
-import { FlowLm, FlowLmError } from '@pocket/flowlm'
-import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
-import { MimiCodec, MimiError } from '@pocket/mimi'
+import { FlowLmError } from '@pocket/flowlm'
+import { MimiError } from '@pocket/mimi'
 import type { WeightReader } from '@pocket/nn'
 import { SafeTensorsError } from '@pocket/safetensors'
 import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
+import type { Backend } from '../backend/backend.ts'
+import { loadBackend } from '../backend/load-backend.ts'
 import { PocketTtsError } from '../errors.ts'
 import type { Warning } from '../generate/utterance.ts'
 import type { LoadOptions, LoadProgress } from '../load-options.ts'
 import type { OpenWeights } from '../platform/platform.ts'
 import { checkAgreement } from './agreement.ts'
 import { type PocketConfig, toPocketConfig } from './config.ts'
-import type { ConfigFile } from './config-schema.ts'
 import { fingerprint } from './fingerprint.ts'
-import { meteredReader } from './metered-reader.ts'
 import {
   describePart,
   openWeightsPart,
@@ -26,9 +25,7 @@ import { withoutVoiceCloning } from './voice-cloning.ts'
 
 /** Everything that speech is made with. */
 export interface LoadedModel {
-  readonly kernels: CpuKernels
-  readonly flowLm: FlowLm
-  readonly codec: MimiCodec
+  readonly backend: Backend
   readonly tokenizer: SentencePieceUnigram
   readonly config: PocketConfig
   readonly warnings: readonly Warning[]
@@ -38,7 +35,7 @@ export interface LoadedModel {
 const largestTokenizer = 1 << 26
 
 /**
- * Reads a model into memory, both networks on one executor. What is small is checked first.
+ * Reads a model into memory, its networks where they are to be computed. What is small is checked first.
  * Throws PocketTtsError `not-found` or `invalid-model`, or as `Hub.download` does; KernelError; the signal's reason.
  */
 export const loadModel = async (
@@ -59,13 +56,17 @@ export const loadModel = async (
     checkAgreement(model.config, reader, model.configName)
     checkTokenizer(tokenizer, reader, model)
     const sha256 = await fingerprint(reader)
-    const networks = await loadNetworks(reader, model.config, options)
+    const backend = await loadBackend(
+      { weights: reader, config: model.config, options },
+      options,
+      (warning) => warnings.push(warning),
+    )
     const config = toPocketConfig(model.config, {
       modelId: model.name ?? `sha256:${sha256.slice(0, 12)}`,
       sha256,
-      insertBosBeforeVoice: networks.flowLm.config.insertBosBeforeVoice,
+      insertBosBeforeVoice: backend.flowLm.config.insertBosBeforeVoice,
     })
-    return { ...networks, tokenizer, config, warnings: [...(model.warnings ?? []), ...warnings] }
+    return { backend, tokenizer, config, warnings: [...(model.warnings ?? []), ...warnings] }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     throw asModelError(error, where)
@@ -123,50 +124,10 @@ const checkTokenizer = (
   )
 }
 
-const loadNetworks = async (
-  weights: WeightReader,
-  { flow_lm, mimi }: ConfigFile,
-  { signal, onProgress, precision, simd, threads }: LoadOptions,
-): Promise<Pick<LoadedModel, 'kernels' | 'flowLm' | 'codec'>> => {
-  const metered = (prefix: string, stage: LoadProgress['stage']): WeightReader =>
-    meteredReader(weights, prefix, { signal, onBytes: reportTo(onProgress, stage) })
-  const kernels = await createCpuKernels(defined({ simd, threads }))
-  try {
-    const flowLm = await FlowLm.load(metered('flow_lm.', 'language-model'), kernels, {
-      ...defined({ precision }),
-      config: defined({
-        heads: flow_lm?.transformer?.num_heads,
-        maxPeriod: flow_lm?.transformer?.max_period,
-        insertBosBeforeVoice: flow_lm?.insert_bos_before_voice,
-      }),
-    })
-    const codec = await MimiCodec.load(
-      metered('mimi.', 'codec'),
-      kernels,
-      defined({
-        heads: mimi?.transformer?.num_heads,
-        context: mimi?.transformer?.context,
-        maxPeriod: mimi?.transformer?.max_period,
-        frameRate: mimi?.frame_rate,
-      }),
-    )
-    return { kernels, flowLm, codec }
-  } catch (error) {
-    kernels.dispose()
-    throw error
-  }
-}
-
 const reportTo =
   (onProgress: LoadOptions['onProgress'], stage: LoadProgress['stage']) =>
   (loadedBytes: number, totalBytes: number | undefined): void =>
     onProgress?.({ stage, loadedBytes, totalBytes })
-
-/** Without the members that are undefined: "not stated" and "stated as undefined" are two things to callees. */
-const defined = <T extends object>(members: T): { [K in keyof T]?: Exclude<T[K], undefined> } =>
-  Object.fromEntries(Object.entries(members).filter(([, value]) => value !== undefined)) as {
-    [K in keyof T]?: Exclude<T[K], undefined>
-  }
 
 /** What the file formats and networks refuse is a fault of the model; a machine's lacks stay KernelErrors. */
 const asModelError = (error: unknown, where: string): unknown => {

@@ -17,6 +17,7 @@ export const platform: Platform = {
   read: fetchBytes,
   openWeights: fetchWeights,
   list: async () => undefined,
+  mayHaveGpu: () => 'gpu' in globalThis.navigator,
 }
 
 /** A document's base, which `<base>` may move, else a worker's own script. */

@@ -1,5 +1,7 @@
+import { existsSync } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import process from 'node:process'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { openFile } from '@pocket/safetensors/node'
 import { PocketTtsError } from '../errors.ts'
@@ -26,7 +28,17 @@ export const platform: Platform = {
       return undefined
     }
   },
+  mayHaveGpu: () =>
+    process.platform !== 'linux' ||
+    process.env.VK_DRIVER_FILES !== undefined ||
+    gpuDevices.some((device) => existsSync(device)),
 }
+
+/**
+ * What a GPU's driver makes on Linux: the kernel's own interface, NVIDIA's, and that of the Windows subsystem. Without
+ * any, Vulkan would only complain on standard error.
+ */
+const gpuDevices = ['/dev/dri', '/dev/nvidiactl', '/dev/dxg']
 
 const readWhole = async (url: URL, options: ReadOptions = {}): Promise<Uint8Array> => {
   const { signal, onBytes, maxBytes = Number.POSITIVE_INFINITY } = options

@@ -28,4 +28,6 @@ export interface Platform {
   openWeights(url: URL, options?: ReadOptions): Promise<OpenWeights>
   /** The names in a folder; undefined where folders cannot be listed, or there is none. */
   list(folder: URL): Promise<string[] | undefined>
+  /** Whether looking for a GPU is worth it; false only where there is none for certain. */
+  mayHaveGpu(): boolean
 }

@@ -97,11 +97,21 @@ export class EngineServer {
       onProgress: this.#reportLoading(id),
     })
     this.#tts = tts
-    const { config, sampleRate, canCloneVoices, threads, defaultVoice, warnings } = tts
+    const { config, backend, sampleRate, canCloneVoices, threads, defaultVoice, warnings } = tts
     const { layers, heads, headDim, dModel } = tts.flowLm.config
     const voiceModel = { ...config, layers, heads, headDim, dModel }
     const voices = tts.voices()
-    return { config, sampleRate, canCloneVoices, threads, defaultVoice, warnings, voices, voiceModel }
+    return {
+      config,
+      backend,
+      sampleRate,
+      canCloneVoices,
+      threads,
+      defaultVoice,
+      warnings,
+      voices,
+      voiceModel,
+    }
   }
 
   #loadVoice({ source }: Request<'load-voice'>, { id, signal }: ServedCall): Promise<Voice> {

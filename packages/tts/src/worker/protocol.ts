@@ -1,3 +1,4 @@
+import type { BackendReport } from '../backend/backend.ts'
 import type { GenerateOptions } from '../generate/options.ts'
 import type { AudioFrame, GenerateProgress, Utterance, Warning } from '../generate/utterance.ts'
 import type { LoadOptions, LoadProgress } from '../load-options.ts'
@@ -25,6 +26,7 @@ export interface PackedGenerateOptions extends PackedOptions<GenerateOptions> {
 /** What a caller knows of a model that is in a worker. */
 export interface ModelFacts {
   readonly config: PocketConfig
+  readonly backend: BackendReport
   readonly sampleRate: number
   readonly canCloneVoices: boolean
   readonly threads: number

@@ -8,6 +8,7 @@ export interface SpeechEngine
   extends Pick<
     PocketTts,
     | 'config'
+    | 'backend'
     | 'sampleRate'
     | 'canCloneVoices'
     | 'threads'

@@ -1,3 +1,4 @@
+import type { BackendReport } from '../backend/backend.ts'
 import { PocketTtsError } from '../errors.ts'
 import { checkGenerateOptions, type GenerateOptions } from '../generate/options.ts'
 import type { AudioFrame, Utterance, Warning } from '../generate/utterance.ts'
@@ -20,6 +21,7 @@ import { VoiceCaches } from './voice-caches.ts'
 /** A model in a worker. What is computed is computed there; what is known, checked or written is here. */
 export class WorkerEngine implements SpeechEngine {
   readonly config: PocketConfig
+  readonly backend: BackendReport
   readonly sampleRate: number
   readonly canCloneVoices: boolean
   readonly threads: number
@@ -32,6 +34,7 @@ export class WorkerEngine implements SpeechEngine {
 
   constructor(connection: Connection, facts: ModelFacts, framesAhead: number) {
     this.config = facts.config
+    this.backend = facts.backend
     this.sampleRate = facts.sampleRate
     this.canCloneVoices = facts.canCloneVoices
     this.threads = facts.threads

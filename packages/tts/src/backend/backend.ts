@@ -1,0 +1,30 @@
+import type { FlowLm } from '@pocket/flowlm'
+import type { MimiCodec } from '@pocket/mimi'
+import type { FrameSource } from '../generate/frame-source.ts'
+
+export type BackendName = 'cpu' | 'hybrid' | 'gpu'
+
+/** What computes, and how that came about. */
+export interface BackendReport {
+  /** `cpu`: both networks; `hybrid`: language model on the CPU, codec on the GPU; `gpu`: both networks. */
+  readonly name: BackendName
+  /** The GPU that is used, or that was tried, in its driver's words. */
+  readonly adapter?: string
+  /** Why `auto` stays with the CPU although there is WebGPU. */
+  readonly reason?: string
+  /** Milliseconds a frame took when they were measured, which is where a GPU was tried. */
+  readonly frameMs?: Partial<Record<BackendName, number>>
+}
+
+/** Both networks of a model on the executors that a backend has for them. */
+export interface Backend {
+  readonly report: BackendReport
+  readonly flowLm: FlowLm
+  readonly codec: MimiCodec
+  /** Threads of the CPU kernels in use, 1 where there are none. */
+  readonly threads: number
+  /** What speaks one utterance. */
+  createSource(): FrameSource
+  /** Gives all memory back; sources are dead afterwards. */
+  dispose(): void
+}

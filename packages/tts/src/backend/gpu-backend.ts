@@ -1,0 +1,84 @@
+import type { CpuKernels } from '@pocket/kernels-cpu'
+import type { GpuKernels } from '@pocket/kernels-wgsl'
+import { PocketTtsError } from '../errors.ts'
+import { HybridFrameSource } from '../sources/hybrid.ts'
+import { RunAheadSource } from '../sources/run-ahead.ts'
+import type { Backend } from './backend.ts'
+import { type CpuOptions, createCpu } from './cpu-backend.ts'
+import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
+import { loadCodec, loadFlowLm, type NetworkFiles } from './networks.ts'
+import { describeAdapter } from './open-gpu.ts'
+import { oneByOne, paceFor } from './pace.ts'
+import { findDifference } from './self-check.ts'
+
+/** A GPU compiles a kernel for every number of rows it meets: so it meets three. */
+const gpuPromptRows = [32, 8, 1]
+
+/**
+ * Both networks on a GPU, every value of a frame staying there. Takes `gpu` over, also where it fails.
+ * Throws PocketTtsError `gpu-refused` where the GPU does not compute what `expected` holds.
+ */
+export const loadGpuBackend = async (
+  files: NetworkFiles,
+  gpu: GpuKernels,
+  expected: KnownFrames,
+): Promise<Backend> => {
+  try {
+    const model = {
+      flowLm: await loadFlowLm(files, gpu, gpuPromptRows),
+      codec: await loadCodec(files, gpu),
+    }
+    const adapter = describeAdapter(gpu.device)
+    const found = await speakKnownFrames(new RunAheadSource(model, gpu, oneByOne), model.flowLm, expected)
+    refuseDifference(found, expected, adapter)
+    const pace = paceFor(found.frameMs)
+    return {
+      report: { name: 'gpu', adapter, frameMs: { cpu: expected.frameMs, gpu: found.frameMs } },
+      ...model,
+      threads: 1,
+      createSource: () => new RunAheadSource(model, gpu, pace),
+      dispose: () => gpu.dispose(),
+    }
+  } catch (error) {
+    gpu.dispose()
+    throw error
+  }
+}
+
+/** The language model on the CPU, the codec on the GPU at the same time. As `loadGpuBackend` otherwise. */
+export const loadHybridBackend = async (
+  files: NetworkFiles,
+  gpu: GpuKernels,
+  expected: KnownFrames,
+  options: CpuOptions,
+): Promise<Backend> => {
+  let cpu: CpuKernels | undefined
+  const dispose = (): void => {
+    gpu.dispose()
+    cpu?.dispose()
+  }
+  try {
+    cpu = await createCpu(options)
+    const flowLm = await loadFlowLm(files, cpu)
+    const codec = await loadCodec(files, gpu)
+    const adapter = describeAdapter(gpu.device)
+    const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec)
+    const found = await speakKnownFrames(createSource(), flowLm, expected)
+    refuseDifference(found, expected, adapter)
+    const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }
+    const { threads } = cpu
+    return { report: { name: 'hybrid', adapter, frameMs }, threads, flowLm, codec, createSource, dispose }
+  } catch (error) {
+    dispose()
+    throw error
+  }
+}
+
+const refuseDifference = (found: KnownFrames, expected: KnownFrames, adapter: string): void => {
+  const difference = findDifference(found, expected)
+  if (difference === undefined) return
+  throw new PocketTtsError(
+    'gpu-refused',
+    `${adapter} computes wrongly: ${difference}. Update its driver, or use backend 'cpu'`,
+  )
+}

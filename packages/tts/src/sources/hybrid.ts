@@ -1,0 +1,72 @@
+import type { FlowLm, FlowState } from '@pocket/flowlm'
+import type { MimiCodec, MimiDecoder } from '@pocket/mimi'
+import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
+import type { Voice } from '../voices/voice.ts'
+
+interface Chunk {
+  readonly state: FlowState
+  readonly decoder: MimiDecoder
+  readonly maxFrames: number
+}
+
+/**
+ * The language model on one executor, the codec on another, at the same time: while a frame is decoded, the next latent
+ * is made.
+ */
+export class HybridFrameSource implements FrameSource {
+  readonly #flowLm: FlowLm
+  readonly #codec: MimiCodec
+  #chunk: Chunk | undefined
+
+  constructor(flowLm: FlowLm, codec: MimiCodec) {
+    this.#flowLm = flowLm
+    this.#codec = codec
+  }
+
+  async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
+    const capacity = voice.kv.positions + ids.length + maxFrames
+    const state = this.#flowLm.createState({ adopt: voice.kv, capacity })
+    this.#chunk = { state, decoder: this.#codec.createDecoder(), maxFrames }
+    await this.#flowLm.promptTokens(ids, state)
+  }
+
+  async next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
+    const { state, decoder } = this.#current()
+    const { hidden, eosLogit } = await this.#flowLm.step(previous, state)
+    const latent = await this.#flowLm.sampleLatent(hidden, noise, lsdSteps)
+    const pcm = decoder.decode(this.#flowLm.denormalize(latent), 1)
+    // Nobody may be left to hear of a failure: a frame behind the end of speech is dropped.
+    pcm.catch(() => {})
+    return { latent, eosLogit, pcm }
+  }
+
+  /** One latent ahead of the codec; the first frame waits for nothing. */
+  async *run(noise: NoiseRows, options: StepOptions): AsyncGenerator<Step, void, void> {
+    const { maxFrames } = this.#current()
+    let previous: Float32Array | null = null
+    let decoding: Step | undefined
+    for (let frame = 0; frame < maxFrames; frame++) {
+      const step: Step = await this.next(previous, noise.next(), options)
+      previous = step.latent
+      if (frame === 0) {
+        yield step
+        continue
+      }
+      if (decoding) yield decoding
+      decoding = step
+    }
+    if (decoding) yield decoding
+  }
+
+  async end(): Promise<void> {
+    const chunk = this.#chunk
+    this.#chunk = undefined
+    chunk?.state.dispose()
+    chunk?.decoder.dispose()
+  }
+
+  #current(): Chunk {
+    if (this.#chunk) return this.#chunk
+    throw new Error('a frame was asked for outside start() and end()')
+  }
+}

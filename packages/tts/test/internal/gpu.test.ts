@@ -1,0 +1,285 @@
+import type { createGpuKernels, GpuKernels } from '@pocket/kernels-wgsl'
+import { mini } from '@pocket/mini'
+import { SafeTensors } from '@pocket/safetensors'
+import { PocketTts, referenceNoise, type Warning } from '@pocket/tts'
+import { readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import type { Backend } from '../../src/backend/backend.ts'
+import { loadCpuBackend } from '../../src/backend/cpu-backend.ts'
+import { loadGpuBackend, loadHybridBackend } from '../../src/backend/gpu-backend.ts'
+import { type KnownFrames, speakKnownFrames } from '../../src/backend/known-frames.ts'
+import { chooseBackend } from '../../src/backend/load-backend.ts'
+import type { NetworkFiles } from '../../src/backend/networks.ts'
+import { driveUtterance } from '../../src/generate/driver.ts'
+import type { Step } from '../../src/generate/frame-source.ts'
+import type { PlannedChunk } from '../../src/generate/plan-text.ts'
+import { scaledNoise } from '../../src/noise/scaled-noise.ts'
+import { RunAheadSource } from '../../src/sources/run-ahead.ts'
+import { describeOnGpu } from '../support/gpu.ts'
+import { fastest } from '../support/levels.ts'
+import { tinyFolder, tinyParts, tinyVoice } from '../support/tiny.ts'
+
+/** Every executor that a model is loaded on, to be looked at and lost. */
+const opened = vi.hoisted((): GpuKernels[] => [])
+vi.mock('@pocket/kernels-wgsl', async (original) => {
+  const real = await original<{ createGpuKernels: typeof createGpuKernels }>()
+  const createAndNote: typeof createGpuKernels = async (options) => {
+    const kernels = await real.createGpuKernels(options)
+    opened.push(kernels)
+    return kernels
+  }
+  return { ...real, createGpuKernels: createAndNote }
+})
+
+// From the fixtures' README, for whole passes in float32; measured here: 3e-7.
+const tolerance = 5e-5
+
+const chunkOf = (maxFrames: number): PlannedChunk => ({
+  text: 'text',
+  ids: Uint32Array.of(5, 17, 3),
+  framesAfterEos: 1,
+  maxFrames,
+  span: { start: 0, end: 4 },
+})
+
+interface GoldenCase {
+  case: string
+  text: string
+  temp: number
+  lsd_decode_steps: number
+  eos_threshold: number
+  chunks: { frames: number; eos_step: number | null }[]
+}
+
+/** Compiling takes SwiftShader longer than everything else: all tests of this model share one device. */
+describeOnGpu('the reference model on the GPU', () => {
+  const golden = readGoldens('tiny/tiny-2026-04/golden.safetensors')
+  const { generate } = readJson<{ generate: GoldenCase[] }>('tiny/tiny-2026-04/golden.json')
+  let tts: PocketTts
+  let gpu: GpuKernels
+
+  beforeAll(async () => {
+    tts = await PocketTts.load(tinyFolder, { backend: 'gpu', simd: fastest })
+    gpu = opened.at(-1)!
+  }, 300_000)
+  afterAll(() => tts.dispose())
+
+  /** The golden rows, which end where the reference's speech does: a source that runs ahead asks for more. */
+  const goldenNoise = (name: string) => {
+    const { data = new Float32Array(), shape = [] } = golden.get(`gen.${name}.noise`) ?? {}
+    let row = 0
+    return {
+      next: (length: number) => {
+        if (row === shape[0]) throw new Error('no more golden noise')
+        return data.slice(row * length, ++row * length)
+      },
+    }
+  }
+
+  test('passed the self-check, and says on what', () => {
+    expect(tts.backend.name).toBe('gpu')
+    expect(tts.backend.adapter).toMatch(/\w/)
+    expect(tts.backend.frameMs?.gpu).toBeGreaterThan(0)
+    expect(tts.warnings).toEqual([])
+  })
+
+  test('speaks as the reference does', async () => {
+    const name = 'short'
+    const expected = generate.find((each) => each.case === name)!
+    const { pcm, chunks } = await tts.speak(expected.text, {
+      voice: tinyVoice,
+      temperature: expected.temp,
+      lsdSteps: expected.lsd_decode_steps,
+      eosThreshold: expected.eos_threshold,
+      noise: goldenNoise(name),
+    })
+    expect(chunks.map(({ frames, eosStep }) => ({ frames, eos_step: eosStep }))).toEqual(
+      expected.chunks.map(({ frames, eos_step }) => ({ frames, eos_step })),
+    )
+    expect(relativeL2(pcm, golden.get(`gen.${name}.pcm`)!.data)).toBeLessThan(tolerance)
+  }, 300_000)
+
+  test('gives the same bits however many frames go in a submit, and however many submits are under way', async () => {
+    const voice = await tts.loadVoice(tinyVoice)
+    const speak = async (framesPerSubmit: number, inFlight: number): Promise<Buffer> => {
+      const source = new RunAheadSource(tts, gpu, { framesPerSubmit: [framesPerSubmit], inFlight })
+      const noise = scaledNoise(referenceNoise(3), 0.7)
+      const steps: Step[] = []
+      await source.start(voice, Uint32Array.of(5, 17, 3), 8)
+      const rows = { next: () => noise.next(tts.flowLm.config.latentDim) }
+      for await (const step of source.run(rows, { lsdSteps: 1 })) steps.push(step)
+      await source.end()
+      const values = await Promise.all(
+        steps.map(async ({ latent, eosLogit, pcm }) => [...latent, eosLogit, ...(await pcm)]),
+      )
+      return Buffer.from(Float32Array.from(values.flat()).buffer)
+    }
+    const one = await speak(1, 1)
+    for (const [framesPerSubmit, inFlight] of [
+      [3, 2],
+      [8, 3],
+    ] as const) {
+      expect((await speak(framesPerSubmit, inFlight)).equals(one)).toBe(true)
+    }
+  }, 300_000)
+
+  test('gives back what an utterance took, however it ended', async () => {
+    const speak = (framesAfterEos: number) =>
+      tts.speak('Yes.', { voice: tinyVoice, eosThreshold: -1000, framesAfterEos })
+    await speak(1)
+    await gpu.ready()
+    const { bytes } = gpu
+    await speak(2)
+    const stopped = new AbortController()
+    const reason = new Error('enough')
+    const aborted = tts.speak('Yes.', {
+      voice: tinyVoice,
+      signal: stopped.signal,
+      onProgress: () => stopped.abort(reason),
+    })
+    await expect(aborted).rejects.toBe(reason)
+    for await (const _ of tts.stream('Yes.', { voice: tinyVoice })) break
+    await Promise.all([speak(1), speak(1)])
+    // Buffers that results are read through stay, as many as were needed at once: at most 64 KB each.
+    expect(gpu.bytes - bytes).toBeLessThan(8 * 65536)
+    await Promise.all([speak(1), speak(1)])
+    const { bytes: settled } = gpu
+    await speak(2)
+    expect(gpu.bytes).toBe(settled)
+  }, 300_000)
+
+  const files: NetworkFiles = {
+    weights: SafeTensors.fromBytes(tinyParts.model),
+    config: {},
+    options: {},
+  }
+
+  /** The same device and kernels for another backend, which may give back only what is its own. */
+  const shared = (): GpuKernels => {
+    const kernels = gpu.withLanes(1)
+    vi.spyOn(kernels, 'dispose').mockImplementation(() => {})
+    return kernels
+  }
+
+  const knownFrames = async (): Promise<KnownFrames> => {
+    const cpu = await loadCpuBackend(files, { simd: fastest })
+    const frames = await speakKnownFrames(cpu.createSource(), cpu.flowLm)
+    cpu.dispose()
+    return frames
+  }
+
+  test('may have the codec alone, and then speaks as the CPU does', async () => {
+    const cpu = await loadCpuBackend(files, { simd: fastest })
+    const hybrid = await loadHybridBackend(files, shared(), await knownFrames(), { simd: fastest })
+    expect(hybrid.report).toMatchObject({ name: 'hybrid', adapter: tts.backend.adapter })
+    const voice = await tts.loadVoice(tinyVoice)
+    const speak = async ({ createSource, flowLm }: Backend): Promise<number[]> => {
+      const noise = scaledNoise(referenceNoise(3), 0.7)
+      const samples: number[] = []
+      for await (const { pcm } of driveUtterance([chunkOf(5)], {
+        source: createSource(),
+        voice,
+        settings: { noise, lsdSteps: 1, eosThreshold: 1000, onProgress: undefined, onWarning: undefined },
+        latentDim: flowLm.config.latentDim,
+        sampleRate: 24000,
+        signal: new AbortController().signal,
+      })) {
+        samples.push(...pcm)
+      }
+      return samples
+    }
+    const expected = await speak(cpu)
+    const found = await speak(hybrid)
+    expect(found.length).toBe(5 * 1920)
+    expect(relativeL2(found, expected)).toBeLessThan(tolerance)
+    hybrid.dispose()
+    cpu.dispose()
+  }, 300_000)
+
+  /** Weights never arrive: what is computed is wrong, and nothing fails. */
+  const forgetting = async <T>(use: (kernels: GpuKernels) => Promise<T>): Promise<T> => {
+    const write = vi.spyOn(gpu.device.queue, 'writeBuffer').mockImplementation(() => {})
+    try {
+      return await use(shared())
+    } finally {
+      write.mockRestore()
+    }
+  }
+
+  test('a GPU that computes wrongly is refused, with what is wrong', async () => {
+    const expected = await knownFrames()
+    await expect(forgetting((kernels) => loadGpuBackend(files, kernels, expected))).rejects.toMatchObject({
+      code: 'gpu-refused',
+      message: expect.stringMatching(/computes wrongly: .* differ from the CPU's by .*backend 'cpu'/),
+    })
+  }, 300_000)
+
+  test('auto passes over a GPU that computes wrongly, and says so', async () => {
+    const warnings: Warning[] = []
+    const backend = await forgetting((kernels) =>
+      chooseBackend(
+        files,
+        { simd: fastest },
+        (warning) => warnings.push(warning),
+        async () => kernels,
+      ),
+    )
+    expect(backend.report).toMatchObject({ name: 'cpu', reason: expect.stringContaining('computes wrongly') })
+    expect(warnings).toMatchObject([{ code: 'gpu-refused' }])
+    backend.dispose()
+  }, 300_000)
+
+  test('auto measures, and takes what is faster', async () => {
+    const backend = await chooseBackend(
+      files,
+      { simd: fastest },
+      () => expect.unreachable('a warning'),
+      async () => shared(),
+    )
+    const { name, frameMs } = backend.report
+    expect(frameMs?.cpu).toBeGreaterThan(0)
+    expect(frameMs?.gpu).toBeGreaterThan(0)
+    expect(name).toBe(frameMs!.gpu! < frameMs!.cpu! ? 'gpu' : 'cpu')
+    backend.dispose()
+  }, 300_000)
+
+  test('a device that is lost ends the utterance under way, and those after it, with what to do', async () => {
+    const frames = tts.stream('Yes.', { voice: tinyVoice, eosThreshold: 1000 })
+    await frames.next()
+    gpu.device.destroy()
+    const lost = { code: 'gpu-lost', message: expect.stringContaining('load the model again') }
+    const toTheEnd = async (): Promise<void> => {
+      for await (const _ of frames);
+    }
+    await expect(toTheEnd()).rejects.toMatchObject(lost)
+    await expect(tts.speak('Yes.', { voice: tinyVoice })).rejects.toMatchObject(lost)
+  }, 300_000)
+})
+
+describeOnGpu('the embedded model', () => {
+  test('speaks on the GPU as it does on the CPU', async () => {
+    const options = { seed: 5, framesAfterEos: 2 }
+    const cpu = await PocketTts.load(mini, { backend: 'cpu', simd: fastest })
+    const gpu = await PocketTts.load(mini, { backend: 'gpu', simd: fastest })
+    const expected = await cpu.speak('Yes.', options)
+    const found = await gpu.speak('Yes.', options)
+    expect(found.chunks).toEqual(expected.chunks)
+    // Rounding grows from frame to frame, as each starts from the one before.
+    expect(relativeL2(found.pcm, expected.pcm)).toBeLessThan(0.1)
+    cpu.dispose()
+    gpu.dispose()
+  }, 600_000)
+})
+
+describeOnGpu('auto', () => {
+  test('takes the CPU where the GPU is software, and says so', async () => {
+    const tts = await PocketTts.load(tinyFolder, { simd: fastest })
+    const { name, adapter, reason } = tts.backend
+    if (/swiftshader|llvmpipe/i.test(adapter ?? '')) {
+      expect(name).toBe('cpu')
+      expect(reason).toMatch(/computes on the CPU/)
+      expect(tts.warnings).toEqual([])
+    }
+    tts.dispose()
+  }, 300_000)
+})
