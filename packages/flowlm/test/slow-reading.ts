@@ -19,6 +19,7 @@ const slowPlan = (plan: Plan): Plan => ({
   taps: plan.taps,
   write: (name, values) => plan.write(name, values),
   run: () => plan.run(),
+  start: () => plan.start(),
   dispose: () => plan.dispose(),
   read: async (name) => {
     const reading = plan.read(name)

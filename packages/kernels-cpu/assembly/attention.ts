@@ -13,6 +13,8 @@ export class Attention {
   qkv: usize
   qkvStride: usize
   rows: i32
+  /** Rows of one unit of work. */
+  unitRows: i32
   heads: i32
   headDim: i32
   keys: usize
@@ -78,12 +80,15 @@ function rotate(x: usize, rotations: usize, headDim: i32, scale: f32, out: usize
 }
 
 /**
- * Fills the columns of `heads` heads of `out`: heads do not depend on each other. `scratch` holds the rotated query,
- * then the weights of one row and head: `headDim + min(slots, window) + 32` values.
+ * Computes `units` units of work from `first`: a unit is `unitRows` rows of one head, those of a head in succession.
+ * `scratch` holds the rotated query, then the weights of one row: `headDim + min(slots, window) + 32` values.
  */
-export function attend(a: Attention, firstHead: i32, heads: i32, scratch: usize): void {
-  for (let head = firstHead; head < firstHead + heads; head++) {
-    for (let row = 0; row < a.rows; row++) attendRow(a, head, row, scratch)
+export function attend(a: Attention, first: i32, units: i32, scratch: usize): void {
+  const unitsOfHead = (a.rows + a.unitRows - 1) / a.unitRows
+  for (let unit = first; unit < first + units; unit++) {
+    const firstRow = (unit % unitsOfHead) * a.unitRows
+    const endRow = min(firstRow + a.unitRows, a.rows)
+    for (let row = firstRow; row < endRow; row++) attendRow(a, unit / unitsOfHead, row, scratch)
   }
 }
 

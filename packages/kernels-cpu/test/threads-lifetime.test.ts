@@ -1,5 +1,7 @@
 import { once } from 'node:events'
 import process from 'node:process'
+import { setFlagsFromString } from 'node:v8'
+import { runInNewContext } from 'node:vm'
 import type { Worker } from 'node:worker_threads'
 import { type CpuKernels, createCpuKernels, probeSimd } from '@pocket/kernels-cpu'
 import { type Plan, record } from '@pocket/nn'
@@ -75,6 +77,25 @@ describe.skipIf(probeSimd() === 'scalar')('the threads of an executor', () => {
       for (const { kernels } of crews) kernels.dispose()
       await Promise.all(crews.map(({ ended }) => ended))
     }
+  })
+
+  it('end when nobody knows the executor any more', async () => {
+    setFlagsFromString('--expose-gc')
+    const collect = runInNewContext('gc') as () => void
+    const { ended } = await (async () => {
+      const { kernels, ended } = await start(3)
+      await result(plan(kernels))
+      return { ended }
+    })()
+    let isOver = false
+    ended.then(() => {
+      isOver = true
+    })
+    for (let attempt = 0; attempt < 200 && !isOver; attempt++) {
+      collect()
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+    expect(isOver).toBe(true)
   })
 
   it('take the executor with them when one ends by itself, and nothing hangs', async () => {

@@ -72,7 +72,7 @@ describe.each(levels.filter(({ level }) => level !== 'scalar'))('$title, bit for
       rows: fc.oneof(fc.constant(1), between(2, 150)),
       inputs: between(300, 700),
       outputs: fc.oneof(between(1, 40), between(200, 500)),
-      precision: fc.constantFrom('f32' as const, 'bf16' as const),
+      precision: fc.constantFrom('f32' as const, 'bf16' as const, 'int8' as const),
     })
     await fc.assert(
       fc.asyncProperty(shape, async ({ rows, inputs, outputs, precision }) => {

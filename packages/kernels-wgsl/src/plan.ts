@@ -52,6 +52,11 @@ export class DevicePlan implements GpuPlan {
     this.#enqueue(undefined, () => this.#bound.writeInput(tensor, copy, 0))
   }
 
+  /** Every run goes on by itself until it is read. */
+  start(): void {
+    this.run()
+  }
+
   run(): void {
     const control = this.#prepareRun()
     this.#enqueue(this.#bound.ready, () => {

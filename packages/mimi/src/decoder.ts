@@ -37,6 +37,20 @@ export class MimiDecoder {
     return this.#stream.run(latents, { signal: options.signal })
   }
 
+  /**
+   * Begins to decode the stream's next frame. On an executor with several threads it goes on by itself; what is computed
+   * meanwhile, such as the next latent, is computed beside it. Give the frame an end before the stream's end.
+   *
+   * @param latent `[latentDim]`, as for `decode`
+   * @returns a function that ends the frame and gives its samples, as `decode` would have
+   * @throws MimiError as `decode` does; the function, `disposed`
+   */
+  async begin(latent: Float32Array): Promise<() => Promise<Float32Array>> {
+    this.#stream.checkAlive()
+    checkLatents(latent, this.#config.latentDim, 1)
+    return this.#stream.begin(latent)
+  }
+
   /** Begins a new stream, after the calls already made. */
   reset(): void {
     this.#stream.reset()

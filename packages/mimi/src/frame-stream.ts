@@ -35,6 +35,8 @@ export class FrameStream {
   readonly #plan: Plan
   readonly #queue = new SerialQueue()
   #hasRun = false
+  /** Reads the output of a frame that was begun and not ended, before another takes its place. */
+  #begun: (() => Promise<unknown>) | undefined
   #disposed = false
 
   constructor(kernels: Kernels, network: FrameNetwork, { cache, tapped }: FrameStreamOptions) {
@@ -52,6 +54,31 @@ export class FrameStream {
   run(values: Float32Array, options: RunOptions = {}): Promise<Float32Array> {
     const input = values.slice()
     return this.#queue.run(() => this.#runFrames(input, options))
+  }
+
+  /**
+   * Begins one frame of input, which it copies; the function that it gives ends the frame and gives its output. Between
+   * the two other networks of the executor may run beside this one.
+   */
+  begin(values: Float32Array): Promise<() => Promise<Float32Array>> {
+    const input = values.slice()
+    return this.#queue.run(() => {
+      this.checkAlive()
+      this.#keepBegun()
+      this.#plan.write(this.#network.input.name, input)
+      this.#plan.start()
+      this.#hasRun = true
+      let output: Promise<NdArray<Float32Array>> | undefined
+      const end = (): Promise<NdArray<Float32Array>> => {
+        if (output) return output
+        this.checkAlive()
+        this.#begun = undefined
+        output = this.#plan.read(this.#network.output)
+        return output
+      }
+      this.#begun = end
+      return async () => (await end()).data
+    })
   }
 
   /** The tap `name` after the last frame, `[time, channels]`, at once: for `afterFrame`, when it is this run's turn. */
@@ -98,6 +125,11 @@ export class FrameStream {
     throw new MimiError('disposed', `this ${this.#network.label} was disposed; make another`)
   }
 
+  #keepBegun(): void {
+    // Whoever ends the frame hears of a failure.
+    this.#begun?.().catch(() => {})
+  }
+
   async #runFrames(values: Float32Array, { signal, afterFrame }: RunOptions): Promise<Float32Array> {
     const { input, output } = this.#network
     const frameLength = input.rows * input.columns
@@ -108,6 +140,7 @@ export class FrameStream {
       if (frame > 0) await turns.take()
       signal?.throwIfAborted()
       this.checkAlive()
+      this.#keepBegun()
       this.#plan.write(input.name, values.subarray(frame * frameLength, (frame + 1) * frameLength))
       this.#plan.run()
       this.#hasRun = true

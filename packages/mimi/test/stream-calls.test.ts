@@ -57,6 +57,43 @@ describe('calls that do not wait for one another', () => {
   })
 })
 
+describe('a frame that was begun', async () => {
+  const threaded = await tinyCodec('tiny-24l', await createCpuKernels({ simd: 'simd', threads: 2 }))
+  const single = await tinyCodec('tiny-24l', await createCpuKernels({ simd: 'simd', threads: 1 }))
+  const whole = await single.createDecoder().decode(latents)
+  const expected = (index: number) => whole.subarray(index * 1920, (index + 1) * 1920)
+
+  test.each([
+    ['one thread', single],
+    ['two threads', threaded],
+  ])('is what decode gives, whenever it is ended, on %s', async (_, codec) => {
+    const decoder = codec.createDecoder()
+    const input = frame(0).slice()
+    const beginning = decoder.begin(input)
+    input.fill(Number.NaN)
+    const first = await beginning
+    const second = await decoder.begin(frame(1))
+    const third = decoder.decode(frame(2))
+    const fourth = await decoder.begin(frame(3))
+    for (const [index, samples] of [first(), second(), third, fourth(), first()].entries()) {
+      expect(await samples).toEqual(expected(index % 4))
+    }
+    decoder.reset()
+    expect(await (await decoder.begin(frame(0)))()).toEqual(expected(0))
+    decoder.dispose()
+  })
+
+  test('is refused like any other, and ended before its decoder is', async () => {
+    const decoder = threaded.createDecoder()
+    await expect(decoder.begin(latents)).rejects.toMatchObject({ code: 'invalid-input' })
+    const [ended, open] = [await decoder.begin(frame(0)), await decoder.begin(frame(1))]
+    decoder.dispose()
+    expect(await ended()).toEqual(expected(0))
+    await expect(open()).rejects.toMatchObject({ name: 'MimiError', code: 'disposed' })
+    await expect(decoder.begin(frame(2))).rejects.toMatchObject({ code: 'disposed' })
+  })
+})
+
 describe('an abort', () => {
   test('already made lets nothing run', async () => {
     const decoder = codec.createDecoder()

@@ -16,7 +16,7 @@ import type {
  *
  * It is not a tensor library. It knows the operations of `Operation` and nothing of networks, text or audio;
  * shapes have been checked when a recording reaches it. Handles of one executor mean nothing to another.
- * Plans of one executor run one after another, in the order of the calls.
+ * Plans of one executor run one after another, in the order of the calls, but for what `Plan.start` says.
  */
 export interface Kernels {
   /** Which executor this is, for people: `scalar`, `wasm-simd`, `wasm-relaxed`, … */
@@ -40,6 +40,11 @@ export interface Plan {
   write(name: string, values: Float32Array): void
   /** Runs every operation in order and advances the states that they use. Throws KernelError `capacity` before any work. */
   run(): void
+  /**
+   * Begins a run that may go on while other plans run, if they use other states. What is done next with this plan or a
+   * state of it waits for the end: `read` above all. An executor with one thread runs it at once. Throws as `run` does.
+   */
+  start(): void
   /** A copy of the tap (or input) `name` after the last run: `[rows, columns]`. Throws KernelError `unknown-name`. */
   read(name: string): Promise<NdArray<Float32Array>>
   /** The names `read` knows. */

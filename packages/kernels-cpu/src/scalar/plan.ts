@@ -40,6 +40,10 @@ export class ScalarPlan implements Plan {
     data.set(values, offset)
   }
 
+  start(): void {
+    this.run()
+  }
+
   run(): void {
     this.#checkAlive()
     checkCapacity(this.#recording.label, this.#caches)

@@ -1,6 +1,7 @@
 import { fillRotations, type Operation } from '@pocket/nn'
 import { type Binding, ownedState, place, type Step } from './binding.ts'
 import { fieldAddress, attention as fields, writeDescriptor } from './descriptors.ts'
+import { unitRowsOf } from './program.ts'
 import { WasmKvCache } from './states.ts'
 
 type Attention = Extract<Operation, { kind: 'attention' }>
@@ -14,10 +15,14 @@ export const attention = ({ qkv, out, cache: handle }: Attention, binding: Bindi
   const input = place(qkv, binding)
   const output = place(out, binding)
   const rotations = new Float32Array(rows * headDim)
+  const width = heads * headDim
+  const load = 2 * rows * width * mostPositions(cache)
+  const unitRows = unitRowsOf(rows, heads, load, runtime.threads)
   writeDescriptor(runtime, descriptor, fields, {
     qkv: input.address,
     qkvStride: input.stride,
     rows,
+    unitRows,
     heads,
     headDim,
     keys: cache.keys,
@@ -35,11 +40,10 @@ export const attention = ({ qkv, out, cache: handle }: Attention, binding: Bindi
     outStride: output.stride,
   })
   const position = fieldAddress(descriptor, fields, 'position') / 4
-  const width = heads * headDim
   return {
     work: [
       { kernel: 'append', descriptor, units: rows, load: rows * width * loadOfKey },
-      { kernel: 'attend', descriptor, units: heads, load: 2 * rows * width * mostPositions(cache) },
+      { kernel: 'attend', descriptor, units: heads * Math.ceil(rows / unitRows), load },
     ],
     prepare() {
       // Cosines and sines are the host's: their angles have to be rounded as the reference rounds them.

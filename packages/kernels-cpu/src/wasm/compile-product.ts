@@ -28,7 +28,8 @@ export const bindProduct = (runtime: Runtime, descriptor: number, source: Produc
   const { gate = nothing, residual = nothing, xScales = { ...nothing, tapStride: 0 } } = source
   const { packed, bias } = weights
   const { outputs, inputs, format, panels } = packed
-  const unitRows = unitRowsOf(rows, panels, runtime.threads)
+  const load = rows * outputs * inputs
+  const unitRows = unitRowsOf(rows, panels, load, runtime.threads)
   writeDescriptor(runtime, descriptor, product, {
     x: x.address,
     xStride: x.stride,
@@ -53,7 +54,7 @@ export const bindProduct = (runtime: Runtime, descriptor: number, source: Produc
     scales: packed.integers?.scales ?? 0,
   })
   const units = format === formatCodes.f32Rows ? rows : panels * Math.ceil(rows / unitRows)
-  return { kernel: 'multiply', descriptor, units, load: rows * outputs * inputs }
+  return { kernel: 'multiply', descriptor, units, load }
 }
 
 /** Float32 values of a thread's scratch: the weights of a tap and a few columns, for a product of many rows. */

@@ -28,17 +28,18 @@ export interface CrewExports extends KernelExports {
 const idleMs = 1.5
 
 /** A piece takes less; then the thread that holds it may need this one's processor. */
-const waitingMs = 0.1
+const waitingMs = 0.3
 
 /** Ten seconds without a piece being done. */
 const longestWaitMs = 10_000
 
-/** Rests of the longest kind in which others take a thread's processor from it, in naps. */
+/** The work is not shared any more after so many naps within so short a time. */
 const fewNaps = 3
+const fewNapsMs = 100
 
-/** How long the work is not shared after that: at first, and where it happens again and again. */
+/** For how long not: at first, and at most, where that happens again soon after. */
 const shortestBreakMs = 50
-const longestBreakMs = 1000
+const longestBreakMs = 2000
 
 /** A thread that has not begun after ten seconds never will. */
 const longestStartMs = 10_000
@@ -56,8 +57,11 @@ export class Crew implements Runner {
   readonly #address: number
   readonly #links: ThreadLink[] = []
   #failure: KernelError | undefined
-  #breakEnd: number | undefined
+  #onBreak = false
   #breakMs = shortestBreakMs
+  /** When the last break began, or ended. */
+  #changedAt = Number.NEGATIVE_INFINITY
+  #gatheredAt = Number.NEGATIVE_INFINITY
 
   private constructor(kernels: CrewExports, address: number, threads: number) {
     this.threads = threads
@@ -80,8 +84,14 @@ export class Crew implements Runner {
     threads: number,
   ): Promise<Crew> {
     const crew = new Crew(kernels, job.crew, threads)
+    forgotten.register(crew, crew.#links)
     try {
-      await Promise.all(Array.from({ length: threads - 1 }, (_, i) => crew.#start({ ...job, thread: i + 1 })))
+      const weakly = new WeakRef(crew)
+      await Promise.all(
+        Array.from({ length: threads - 1 }, (_, i) =>
+          Crew.#start({ ...job, thread: i + 1 }, weakly, crew.#links),
+        ),
+      )
     } catch (cause) {
       crew.dispose()
       throw new KernelError('unavailable', `threads: ${threads} asked for, but one could not start`, {
@@ -98,45 +108,67 @@ export class Crew implements Runner {
     this.#beginBreak()
   }
 
+  start(program: number): void {
+    this.#check()
+    this.#endBreak()
+    this.#kernels.start(this.#address, program)
+  }
+
+  finish(): void {
+    this.#check()
+    if (!this.#kernels.finish(this.#address)) throw this.#fail('it holds work that it does not end')
+    this.#beginBreak()
+  }
+
   dispose(): void {
     this.#failure ??= new KernelError('disposed', 'the executor was disposed')
     this.#kernels.dismiss(this.#address)
-    for (const link of this.#links) link.terminate()
-    this.#links.length = 0
+    endThreads(this.#links)
   }
 
-  #start(job: ThreadJob): Promise<void> {
+  /** In a function without `this`: what a thread's listeners remember must not keep the crew alive. */
+  static #start(job: ThreadJob, crew: WeakRef<Crew>, links: ThreadLink[]): Promise<void> {
     return new Promise((resolve, reject) => {
-      const timer = setTimeout(() => reject(new Error('it has not begun')), longestStartMs)
-      const link = platform.startThread(job, {
-        onReady: () => {
-          clearTimeout(timer)
-          resolve()
-        },
-        onLost: (cause) => {
-          clearTimeout(timer)
-          reject(cause)
-          this.#fail('it has ended', cause)
-        },
-      })
-      this.#links.push(link)
+      const giveUp = (cause: unknown): void => {
+        clearTimeout(timer)
+        reject(cause)
+      }
+      const timer = setTimeout(() => giveUp(new Error('it has not begun')), longestStartMs)
+      const onReady = (): void => {
+        clearTimeout(timer)
+        resolve()
+      }
+      const onLost = (cause: unknown): void => {
+        giveUp(cause)
+        const known = crew.deref()
+        if (known) known.#fail('it has ended', cause)
+      }
+      try {
+        links.push(platform.startThread(job, { onReady, onLost }))
+      } catch (error) {
+        giveUp(error)
+      }
     })
   }
 
   /** On a busy machine the host does all of the work itself, and tries now and then whether that is over. */
   #beginBreak(): void {
-    if (this.#breakEnd !== undefined) return
-    if (this.#kernels.isScattered(this.#address)) {
-      this.#breakEnd = performance.now() + this.#breakMs
-      this.#breakMs = Math.min(2 * this.#breakMs, longestBreakMs)
-    } else {
-      this.#breakMs = Math.max(this.#breakMs / 2, shortestBreakMs)
-    }
+    if (this.#onBreak || !this.#kernels.isScattered(this.#address)) return
+    const now = performance.now()
+    const isSoon = now - this.#changedAt < this.#breakMs
+    this.#breakMs = isSoon ? Math.min(2 * this.#breakMs, longestBreakMs) : shortestBreakMs
+    this.#onBreak = true
+    this.#changedAt = now
   }
 
   #endBreak(): void {
-    if (this.#breakEnd === undefined || performance.now() < this.#breakEnd) return
-    this.#breakEnd = undefined
+    const now = performance.now()
+    if (this.#onBreak) {
+      if (now - this.#changedAt < this.#breakMs) return
+      this.#onBreak = false
+      this.#changedAt = now
+    } else if (now - this.#gatheredAt < fewNapsMs) return
+    this.#gatheredAt = now
     this.#kernels.gather(this.#address)
   }
 
@@ -150,11 +182,18 @@ export class Crew implements Runner {
       const message = `a thread of the executor has failed: ${what}. Make another executor`
       this.#failure = new KernelError('thread-failed', message, { cause })
       this.#kernels.dismiss(this.#address)
-      for (const link of this.#links) link.terminate()
+      endThreads(this.#links)
     }
     return this.#failure
   }
 }
+
+const endThreads = (links: ThreadLink[]): void => {
+  for (const link of links.splice(0)) link.terminate()
+}
+
+/** Ends the threads of crews that nobody disposed of. */
+const forgotten = new FinalizationRegistry(endThreads)
 
 /** Whether this thread may sleep until another wakes it: the main thread of a page must not. */
 const maySleep = (): boolean => {

@@ -110,6 +110,7 @@ export const attention = {
   qkv: 'word',
   qkvStride: 'word',
   rows: 'word',
+  unitRows: 'word',
   heads: 'word',
   headDim: 'word',
   keys: 'word',

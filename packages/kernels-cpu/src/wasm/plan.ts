@@ -31,6 +31,8 @@ export class WasmPlan implements Plan {
   readonly #program: number
   readonly #address: number
   #disposed = false
+  /** Whether `start` began a run that nobody has waited for. */
+  #underWay = false
 
   constructor(runtime: Runtime, recording: Recording) {
     const { label, operations } = recording
@@ -57,20 +59,25 @@ export class WasmPlan implements Plan {
 
   write(name: string, values: Float32Array): void {
     this.#checkAlive()
+    this.#settle()
     const input = inputFor(this.#recording, name, values)
     this.#runtime.floats.set(values, this.#first(input))
   }
 
   run(): void {
-    this.#checkAlive()
-    for (const state of this.#states) state.checkAlive()
-    checkCapacity(this.#recording.label, this.#caches)
-    for (const { prepare } of this.#steps) prepare?.()
+    this.#prepare()
     this.#runtime.run(this.#program)
+  }
+
+  start(): void {
+    this.#prepare()
+    this.#setUnderWay(true)
+    this.#runtime.start(this.#program, () => this.#setUnderWay(false))
   }
 
   async read(name: string): Promise<NdArray<Float32Array>> {
     this.#checkAlive()
+    this.#settle()
     const tensor = readableTensor(this.#recording, name)
     const { rows, columns } = tensor
     const first = this.#first(tensor)
@@ -79,8 +86,28 @@ export class WasmPlan implements Plan {
 
   dispose(): void {
     if (this.#disposed) return
+    this.#settle()
     this.#disposed = true
     this.#runtime.free(this.#address)
+  }
+
+  /** Throws before any work; then all is set for a run. */
+  #prepare(): void {
+    this.#checkAlive()
+    this.#settle()
+    for (const state of this.#states) state.settle()
+    checkCapacity(this.#recording.label, this.#caches)
+    for (const { prepare } of this.#steps) prepare?.()
+  }
+
+  /** Waits for the end of a run of this plan. */
+  #settle(): void {
+    if (this.#underWay) this.#runtime.settle()
+  }
+
+  #setUnderWay(underWay: boolean): void {
+    this.#underWay = underWay
+    for (const state of this.#states) state.underWay = underWay
   }
 
   #checkAlive(): void {

@@ -50,23 +50,33 @@ export const writeProgram = (
   })
 }
 
-/** Pieces for each thread: whoever is slow, or busy with other things, takes fewer of them. */
+/** Pieces for each thread, at least: whoever is slow, or busy with other things, takes fewer of them. */
 const piecesPerThread = 4
 
 /** About two microseconds: a piece should take far longer than to hand it out, which takes a fraction of one. */
-const leastLoad = 32768
+const leastLoad = 1 << 15
 
-export const piecesOf = (units: number, load: number, threads: number): number =>
-  threads === 1 ? 1 : Math.max(1, Math.min(units, piecesPerThread * threads, Math.floor(load / leastLoad)))
+/** About fifty microseconds: whoever is done waits for as long at most. */
+const mostLoad = 1 << 19
+
+export const piecesOf = (units: number, load: number, threads: number): number => {
+  if (threads === 1) return 1
+  const wanted = Math.max(piecesPerThread * threads, Math.ceil(load / mostLoad))
+  return Math.max(1, Math.min(units, wanted, Math.floor(load / leastLoad)))
+}
 
 /** Rows that are worth a block of weights of their own in a product, which is copied for each part of them. */
 const leastRows = 32
 
-/** Rows of one unit of a product of `rows` rows: all, unless there are too few panels to share. */
-export const unitRowsOf = (rows: number, panels: number, threads: number): number => {
+/**
+ * Rows of one unit of work over `rows` rows, whole tiles of them: all, unless the work consists of too few parts
+ * (panels or heads) to share it well, or one is too much. `load` is that of all parts.
+ */
+export const unitRowsOf = (rows: number, parts: number, load: number, threads: number): number => {
   if (threads === 1) return rows
-  const parts = Math.min(Math.ceil((piecesPerThread * threads) / panels), Math.floor(rows / leastRows))
-  return parts <= 1 ? rows : Math.ceil(rows / parts / tileRows) * tileRows
+  const wanted = Math.max(piecesPerThread * threads, Math.ceil(load / mostLoad))
+  const cuts = Math.min(Math.ceil(wanted / parts), Math.floor(rows / leastRows))
+  return cuts <= 1 ? rows : Math.ceil(rows / cuts / tileRows) * tileRows
 }
 
 /** `tileRows` of assembly/tile-product.ts. */

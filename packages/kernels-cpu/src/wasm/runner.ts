@@ -3,6 +3,9 @@ export interface Runner {
   /** Threads that share the work, the caller's included. */
   readonly threads: number
   run(program: number): void
+  /** Begins a program that may go on beside those of `run`, until `finish`. One at a time. */
+  start(program: number): void
+  finish(): void
   dispose(): void
 }
 
@@ -20,5 +23,7 @@ export interface SingleExports extends KernelExports {
 export const singleRunner = (kernels: SingleExports): Runner => ({
   threads: 1,
   run: (program) => kernels.run(program),
+  start: (program) => kernels.run(program),
+  finish() {},
   dispose() {},
 })

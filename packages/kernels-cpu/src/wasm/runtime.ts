@@ -26,6 +26,7 @@ export class Runtime {
   /** Threads that share the work. */
   readonly threads: number
   #parts: Parts | undefined
+  #onSettled: (() => void) | undefined
   readonly #allocator: FirstFitAllocator
   #floats: Float32Array<ArrayBuffer>
   #words: Uint32Array<ArrayBuffer>
@@ -64,6 +65,25 @@ export class Runtime {
   /** Runs a program that lies at this address. Throws KernelError `disposed`, `thread-failed`. */
   run(program: number): void {
     this.#alive().runner.run(program)
+  }
+
+  /**
+   * Begins a program that may go on until `settle`, which is called when it is, and by whoever needs it to be over. One
+   * that began before is finished first. Throws as `run` does.
+   */
+  start(program: number, onSettled: () => void): void {
+    this.settle()
+    this.#alive().runner.start(program)
+    this.#onSettled = onSettled
+  }
+
+  /** Waits for the end of what `start` began, and helps with it. Throws as `run` does. */
+  settle(): void {
+    const onSettled = this.#onSettled
+    if (!onSettled) return
+    this.#onSettled = undefined
+    onSettled()
+    this.#parts?.runner.finish()
   }
 
   /** Throws KernelError `disposed` after `dispose`. */

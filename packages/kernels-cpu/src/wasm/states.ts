@@ -15,6 +15,8 @@ import type { Runtime } from './runtime.ts'
 /** Memory of one stream: a block that is given back when it was disposed of and nobody else holds it. */
 export class State {
   readonly runtime: Runtime
+  /** Whether a plan is under way that uses it; see `Plan.start`. */
+  underWay = false
   readonly #what: string
   readonly #address: number
   #holders = 1
@@ -37,8 +39,15 @@ export class State {
     if (this.#disposed) throw new KernelError('disposed', `${this.#what} was disposed`)
   }
 
+  /** Waits until no plan that is under way uses it. Throws KernelError `disposed` after `dispose`. */
+  settle(): void {
+    this.checkAlive()
+    if (this.underWay) this.runtime.settle()
+  }
+
   dispose(): void {
     if (this.#disposed) return
+    if (this.underWay) this.runtime.settle()
     this.#disposed = true
     this.release()
   }
@@ -75,6 +84,7 @@ export class WasmConvolutionState extends State implements ConvolutionState {
   }
 
   reset(): void {
+    this.settle()
     const { runtime, address, rows, columns } = this
     runtime.words[address / 4] = 1
     const first = address / 4 + headerFloats
@@ -157,6 +167,7 @@ export class WasmKvCache extends State implements KvCache {
   }
 
   continued(capacity: number): WasmKvCache {
+    this.settle()
     checkContinued(this, capacity, this.#base !== undefined)
     const { heads, headDim, maxPeriod, runtime } = this
     const own = new WasmKvCache(runtime, { heads, headDim, maxPeriod, capacity }, this)
@@ -165,6 +176,7 @@ export class WasmKvCache extends State implements KvCache {
   }
 
   load(k: Float32Array, v: Float32Array, positions: number): void {
+    this.settle()
     this.#checkUnshared('loaded')
     checkLoad(this, k, v, positions)
     const { headDim, runtime } = this
@@ -179,6 +191,7 @@ export class WasmKvCache extends State implements KvCache {
   }
 
   async read(from = 0): Promise<{ k: Float32Array; v: Float32Array }> {
+    this.settle()
     checkRead(this, from)
     const length = (this.position - from) * this.heads * this.headDim
     const k = new Float32Array(length)

@@ -16,12 +16,13 @@ export const loadCpuBackend = async (files: NetworkFiles, options: CpuOptions): 
     const flowLm = await loadFlowLm(files, kernels)
     const codec = await loadCodec(files, kernels)
     const voices = new SharedVoices(flowLm)
+    const { threads } = kernels
     return {
       report: { name: 'cpu' },
       flowLm,
       codec,
-      threads: kernels.threads,
-      createSource: () => new CpuFrameSource(flowLm, codec, voices),
+      threads,
+      createSource: () => new CpuFrameSource(flowLm, codec, { threads, voices }),
       dispose: () => kernels.dispose(),
     }
   } catch (error) {

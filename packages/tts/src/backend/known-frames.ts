@@ -1,5 +1,5 @@
 import type { FlowLm } from '@pocket/flowlm'
-import type { FrameSource } from '../generate/frame-source.ts'
+import { type FrameSource, samplesOf } from '../generate/frame-source.ts'
 import { referenceNoise } from '../noise/normal-noise.ts'
 import type { Voice } from '../voices/voice.ts'
 
@@ -38,7 +38,7 @@ export const speakKnownFrames = async (
       const step = await source.next(previous, noise.next(config.latentDim), { lsdSteps: 1 })
       spoken.latents.push(step.latent)
       spoken.eosLogits.push(step.eosLogit)
-      spoken.pcm.push(await step.pcm)
+      spoken.pcm.push(await samplesOf(step))
       if (frame > 0) frameMs = Math.min(frameMs, performance.now() - start)
     }
   } finally {

@@ -1,6 +1,6 @@
 import { nextTurn } from '@pocket/nn'
 import type { Voice } from '../voices/voice.ts'
-import type { FrameSource, NoiseRows, Step, StepOptions } from './frame-source.ts'
+import { type FrameSource, type NoiseRows, type Step, type StepOptions, samplesOf } from './frame-source.ts'
 import { KeptNoise } from './kept-noise.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'
@@ -21,6 +21,13 @@ export interface DriveContext {
   readonly chunkCount?: number | undefined
   /** Called when a chunk has been spoken to its end. */
   readonly onChunk?: ((chunk: UtteranceChunk) => void) | undefined
+}
+
+/** A frame of a chunk. */
+interface SpokenFrame<Pcm = Float32Array> {
+  readonly pcm: Pcm
+  /** Whether its step told that it is the last one. */
+  readonly endsChunk: boolean
 }
 
 /** How a chunk stands. */
@@ -50,8 +57,8 @@ export async function* driveUtterance(
     meter.resume()
     span = chunk.span
     const state: ChunkState = { frames: 0, eosStep: null }
-    for await (const pcm of driveChunk(chunk, state, noise, context)) {
-      finished = chunkIndex + 1 === chunkCount && nextStepEnds(chunk, state)
+    for await (const { pcm, endsChunk } of driveChunk(chunk, state, noise, context)) {
+      finished = chunkIndex + 1 === chunkCount && endsChunk
       meter.advance(pcm.length, chunkIndex)
       yield { pcm, index: index++, chunkIndex, span, isLast: finished }
       meter.resume()
@@ -69,15 +76,25 @@ export async function* driveUtterance(
  * The frames of one chunk. The end of speech is the first step whose raw logit is above the threshold; the step
  * `framesAfterEos` later is not emitted and ends the chunk, as does the greatest length. Its noise is drawn all the
  * same, so that the chunks after it get the rows that they get in the reference.
+ *
+ * Sound that is still being made is handed on after the next step: all but the first frame, which nothing may delay.
  */
 async function* driveChunk(
   chunk: PlannedChunk,
   state: ChunkState,
   noise: KeptNoise,
   context: DriveContext,
-): AsyncGenerator<Float32Array, void, void> {
+): AsyncGenerator<SpokenFrame, void, void> {
   const { source, voice, settings, signal } = context
   let steps: AsyncIterator<Step> | undefined
+  let late: SpokenFrame<Step['pcm']> | undefined
+  const handOn = async ({ pcm, endsChunk }: SpokenFrame<Step['pcm']>): Promise<SpokenFrame> => {
+    late = undefined
+    const samples = await samplesOf({ pcm })
+    signal.throwIfAborted()
+    state.frames++
+    return { pcm: samples, endsChunk }
+  }
   try {
     await source.start(voice, chunk.ids, chunk.maxFrames)
     steps = stepsOf(source, noise, settings)
@@ -86,15 +103,20 @@ async function* driveChunk(
       signal.throwIfAborted()
       noise.take()
       // Whatever this step would say, it ends the chunk: it need not be computed.
-      if (endsAt(step, chunk, state)) return
-      const next = await nextOf(steps)
-      if (state.eosStep === null && next.eosLogit > settings.eosThreshold) state.eosStep = step
-      if (endsAt(step, chunk, state)) return
-      const pcm = await next.pcm
-      signal.throwIfAborted()
-      state.frames++
-      yield pcm
+      if (endsAt(step, chunk, state)) break
+      const { pcm, eosLogit } = await nextOf(steps)
+      if (state.eosStep === null && eosLogit > settings.eosThreshold) state.eosStep = step
+      if (late) yield await handOn(late)
+      if (endsAt(step, chunk, state)) break
+      const frame = { pcm, endsChunk: endsAfter(step, chunk, state) }
+      if (step > 0 && typeof pcm === 'function') late = frame
+      else yield await handOn(frame)
     }
+    if (late) yield await handOn(late)
+  } catch (error) {
+    // What was made before a failure is heard.
+    if (late && !signal.aborted) yield await handOn(late)
+    throw error
   } finally {
     await endChunk(steps, source)
     noise.endChunk()
@@ -135,9 +157,9 @@ const endChunk = async (steps: AsyncIterator<Step> | undefined, source: FrameSou
 const endsAt = (step: number, { framesAfterEos }: PlannedChunk, { eosStep }: ChunkState): boolean =>
   eosStep !== null && step >= eosStep + framesAfterEos
 
-/** After a frame: whether it is known by now that the chunk has no more. */
-const nextStepEnds = (chunk: PlannedChunk, state: ChunkState): boolean =>
-  state.frames === chunk.maxFrames || endsAt(state.frames, chunk, state)
+/** After a step: whether it is known by now that the chunk has no more. */
+const endsAfter = (step: number, chunk: PlannedChunk, state: ChunkState): boolean =>
+  step + 1 === chunk.maxFrames || endsAt(step + 1, chunk, state)
 
 const turn = async ({ signal }: DriveContext): Promise<void> => {
   await nextTurn()

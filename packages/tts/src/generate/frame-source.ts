@@ -6,9 +6,16 @@ export interface Step {
   readonly latent: Float32Array
   /** Raw logit of the end of speech; no sigmoid. */
   readonly eosLogit: number
-  /** One frame of samples (1920 at 24 kHz), from a codec stream that began with the chunk. */
-  readonly pcm: Float32Array | Promise<Float32Array>
+  /**
+   * One frame of samples (1920 at 24 kHz), from a codec stream that began with the chunk. A function: they are being made
+   * and whoever calls it waits for them, so that the next step should be asked for first.
+   */
+  readonly pcm: Float32Array | Promise<Float32Array> | (() => Promise<Float32Array>)
 }
+
+/** Waits for the samples of a step. */
+export const samplesOf = async ({ pcm }: Pick<Step, 'pcm'>): Promise<Float32Array> =>
+  typeof pcm === 'function' ? pcm() : pcm
 
 export interface StepOptions {
   /** Evaluations of the flow head per latent. */

@@ -11,7 +11,7 @@ import { type KnownFrames, speakKnownFrames } from '../../src/backend/known-fram
 import { chooseBackend } from '../../src/backend/load-backend.ts'
 import type { NetworkFiles } from '../../src/backend/networks.ts'
 import { driveUtterance } from '../../src/generate/driver.ts'
-import type { Step } from '../../src/generate/frame-source.ts'
+import { type Step, samplesOf } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 import { RunAheadSource } from '../../src/sources/run-ahead.ts'
@@ -110,7 +110,7 @@ describeOnGpu('the reference model on the GPU', () => {
       for await (const step of source.run(rows, { lsdSteps: 1 })) steps.push(step)
       await source.end()
       const values = await Promise.all(
-        steps.map(async ({ latent, eosLogit, pcm }) => [...latent, eosLogit, ...(await pcm)]),
+        steps.map(async (step) => [...step.latent, step.eosLogit, ...(await samplesOf(step))]),
       )
       return Buffer.from(Float32Array.from(values.flat()).buffer)
     }
