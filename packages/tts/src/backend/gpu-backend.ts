@@ -3,6 +3,7 @@ import type { GpuKernels } from '@pocket/kernels-wgsl'
 import { PocketTtsError } from '../errors.ts'
 import { HybridFrameSource } from '../sources/hybrid.ts'
 import { RunAheadSource } from '../sources/run-ahead.ts'
+import { SharedVoices } from '../sources/shared-voices.ts'
 import type { Backend } from './backend.ts'
 import { type CpuOptions, createCpu } from './cpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
@@ -62,7 +63,8 @@ export const loadHybridBackend = async (
     const flowLm = await loadFlowLm(files, cpu)
     const codec = await loadCodec(files, gpu)
     const adapter = describeAdapter(gpu.device)
-    const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec)
+    const voices = new SharedVoices(flowLm)
+    const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec, voices)
     const found = await speakKnownFrames(createSource(), flowLm, expected)
     refuseDifference(found, expected, adapter)
     const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }

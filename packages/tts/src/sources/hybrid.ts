@@ -2,8 +2,10 @@ import type { FlowLm, FlowState } from '@pocket/flowlm'
 import type { MimiCodec, MimiDecoder } from '@pocket/mimi'
 import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
+import type { SharedVoices } from './shared-voices.ts'
 
 interface Chunk {
+  readonly kv: Voice['kv']
   readonly state: FlowState
   readonly decoder: MimiDecoder
   readonly maxFrames: number
@@ -16,17 +18,20 @@ interface Chunk {
 export class HybridFrameSource implements FrameSource {
   readonly #flowLm: FlowLm
   readonly #codec: MimiCodec
+  readonly #voices: SharedVoices
   #chunk: Chunk | undefined
 
-  constructor(flowLm: FlowLm, codec: MimiCodec) {
+  /** `voices`: those that other sources of the same model speak with, to be shared. */
+  constructor(flowLm: FlowLm, codec: MimiCodec, voices: SharedVoices) {
     this.#flowLm = flowLm
     this.#codec = codec
+    this.#voices = voices
   }
 
-  async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
-    const capacity = voice.kv.positions + ids.length + maxFrames
-    const state = this.#flowLm.createState({ adopt: voice.kv, capacity })
-    this.#chunk = { state, decoder: this.#codec.createDecoder(), maxFrames }
+  async start({ kv }: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
+    const capacity = kv.positions + ids.length + maxFrames
+    const state = this.#beginWith(kv, capacity)
+    this.#chunk = { kv, state, decoder: this.#codec.createDecoder(), maxFrames }
     await this.#flowLm.promptTokens(ids, state)
   }
 
@@ -63,6 +68,17 @@ export class HybridFrameSource implements FrameSource {
     this.#chunk = undefined
     chunk?.state.dispose()
     chunk?.decoder.dispose()
+    if (chunk) this.#voices.release(chunk.kv)
+  }
+
+  #beginWith(kv: Voice['kv'], capacity: number): FlowState {
+    const adopt = this.#voices.use(kv)
+    try {
+      return this.#flowLm.createState({ adopt, capacity })
+    } catch (error) {
+      this.#voices.release(kv)
+      throw error
+    }
   }
 
   #current(): Chunk {

@@ -11,7 +11,9 @@ import type { FrameSource } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 import { CpuFrameSource } from '../../src/sources/cpu.ts'
+import { HybridFrameSource } from '../../src/sources/hybrid.ts'
 import { type Pace, RunAheadSource } from '../../src/sources/run-ahead.ts'
+import { SharedVoices } from '../../src/sources/shared-voices.ts'
 import { fastest } from '../support/levels.ts'
 import { PlanStreams } from './plan-streams.ts'
 
@@ -232,3 +234,13 @@ const endingAfter = (rows: number): NoiseSource => {
     },
   }
 }
+
+test('two networks on their own executors say the same, side by side with one shared voice', async () => {
+  const { flowLm, codec } = model
+  const expected = await speak(new CpuFrameSource(flowLm, codec), chunks)
+  const voices = new SharedVoices(flowLm)
+  const sources = [1, 2].map(() => new HybridFrameSource(flowLm, codec, voices))
+  for (const spoken of await Promise.all(sources.map((source) => speak(source, chunks)))) {
+    expect(sameBits(spoken.pcm, expected.pcm)).toBe(true)
+  }
+})
