@@ -11,6 +11,7 @@ export const loadModel = async (
 ): Promise<PocketTts> => {
   let isFetched = false
   const tts = await PocketTts.load(chooseModel(flags).source, {
+    backend: flags.backend,
     simd: flags.simd,
     threads: flags.threads,
     precision: flags.quantize ? 'int8' : undefined,

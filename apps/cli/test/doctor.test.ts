@@ -15,7 +15,7 @@ describe('pocket doctor', () => {
       /^machine +\w+ \S+ on \w+: .*, \d+ cores?, [\d.]+ GB of memory$/m,
       /^kernels +(relaxed|simd); self-tests: relaxed (passed|unavailable), simd passed$/m,
       /^threads +\d+ used of \d+$/m,
-      /^webgpu +not looked for/m,
+      /^webgpu +\S.*(, not used: \S|: right, and faster: )/m,
       /^hub +http:\/\/127\.0\.0\.1:\d+, online/m,
       /^token +none: models come without voice cloning$/m,
       /^cache +\S+: 2\.8 MB of published models, [\d.]+ [GM]B free\n +french_24l +2\.8 MB: weights without/m,

@@ -29,16 +29,26 @@ const levels = { relaxed: 'relaxed SIMD', simd: 'SIMD', scalar: 'no SIMD' }
 
 /** Fills in what is known once the model is there, and lets the user begin. */
 export const showEngine = ({ engine, simd }: LoadedEngine): void => {
-  const { defaultVoice, threads } = engine
+  const { defaultVoice } = engine
   const option = (name: string) => new Option(name, name, name === defaultVoice, name === defaultVoice)
   elements.voice.replaceChildren(...engine.voices().map(option))
   elements.temperature.value = String(engine.config.defaultTemperature)
   showTemperature()
-  const kernels = simd === 'scalar' ? 'plain JavaScript' : 'WebAssembly'
-  elements.backend.textContent = `${kernels}, ${levels[simd]}, ${threads}\u00a0thread${threads === 1 ? '' : 's'}`
+  elements.backend.textContent = describeBackend(engine, simd)
   elements.isolated.textContent = crossOriginIsolated ? 'yes' : 'no, and no need to be'
   elements.progress.hidden = true
   elements.speak.disabled = false
+}
+
+const describeBackend = (
+  { backend, threads }: LoadedEngine['engine'],
+  simd: LoadedEngine['simd'],
+): string => {
+  const gpu = `WebGPU (${backend.adapter})`
+  if (backend.name === 'gpu') return gpu
+  const kernels = simd === 'scalar' ? 'plain JavaScript' : 'WebAssembly'
+  const cpu = `${kernels}, ${levels[simd]}, ${threads}\u00a0thread${threads === 1 ? '' : 's'}`
+  return backend.name === 'hybrid' ? `${cpu}; the codec on ${gpu}` : cpu
 }
 
 export const showTemperature = (): void => {

@@ -1,6 +1,7 @@
 import { probeSimd, type SimdLevel } from '@pocket/kernels-cpu'
 import { mini } from '@pocket/mini'
 import { type LoadProgress, loadInWorker, type SpeechEngine } from '@pocket/tts'
+import type { Settings } from './settings.ts'
 
 export interface LoadedEngine {
   readonly engine: SpeechEngine
@@ -14,13 +15,13 @@ const bestFirst: readonly SimdLevel[] = ['relaxed', 'simd', 'scalar']
  * for by name, so that the page can say which one computes; one that fails its self-test makes room for the next.
  */
 export const loadEngine = async (
-  wanted: SimdLevel | undefined,
+  { simd: wanted, backend }: Pick<Settings, 'simd' | 'backend'>,
   onProgress: (progress: LoadProgress) => void,
 ): Promise<LoadedEngine> => {
   const levels = wanted ? [wanted] : bestFirst.slice(bestFirst.indexOf(probeSimd()))
   for (const [index, simd] of levels.entries()) {
     try {
-      return { engine: await loadInWorker(mini, { simd, onProgress }), simd }
+      return { engine: await loadInWorker(mini, { simd, backend, onProgress }), simd }
     } catch (error) {
       if (!isFailedSelfTest(error) || index === levels.length - 1) throw error
     }

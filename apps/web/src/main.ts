@@ -22,7 +22,7 @@ const settings = readSettings(location.search)
 const load = async () => {
   showStatus('Loading the model.')
   await startServiceWorker()
-  const loaded = await loadEngine(settings.simd, showLoading)
+  const loaded = await loadEngine(settings, showLoading)
   showEngine(loaded)
   showStatus('Ready.')
   return loaded.engine

@@ -1,14 +1,13 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { mini } from '@pocket/mini'
 import { PocketTts } from '@pocket/tts'
 import type { Browser, Page } from 'playwright-core'
-import { build } from 'vite'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type {} from './engine-page/page.ts'
 import { launchChromium, requireChromium } from './support/chromium.ts'
+import { buildEnginePage } from './support/engine-page.ts'
 import { type OpenPage, openPage } from './support/open-page.ts'
 import { isolation, type PageServer, servePage } from './support/page-server.ts'
 
@@ -19,14 +18,7 @@ let expected: number[]
 beforeAll(async () => {
   browser = await launchChromium()
   if (!browser) return
-  await build({
-    configFile: false,
-    root: fileURLToPath(new URL('engine-page', import.meta.url)),
-    base: './',
-    logLevel: 'error',
-    worker: { format: 'es' },
-    build: { outDir: folder, emptyOutDir: true, assetsInlineLimit: 0, modulePreload: { polyfill: false } },
-  })
+  await buildEnginePage(folder)
   const tts = await PocketTts.load(mini, { simd: 'simd' })
   expected = [...(await tts.generate('One, two.', { seed: 5 }))]
   tts.dispose()

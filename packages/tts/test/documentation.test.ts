@@ -31,6 +31,11 @@ const outputOf = async (name: string): Promise<string> => {
   return lines.join('\n')
 }
 
+test('backends runs, and says what computes', async () => {
+  expect(fileOf('README.md')).toContain(`\`\`\`ts\n${fileOf('examples/backends.ts')}\`\`\`\n`)
+  expect(await outputOf('backends')).toMatch(/^computes on (the CPU: )?\S/)
+})
+
 const blank = (text: string): string => text.replace(/\d+\.\d+/g, '#')
 
 test.for([

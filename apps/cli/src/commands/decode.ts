@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
 import {
+  backendOption,
   configOption,
   languageOption,
   modelOption,
@@ -29,6 +30,7 @@ export const decodeCommand = (io: Io): Command =>
     .addOption(modelOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (latents: string, flags: CodecFlags) => {

@@ -2,6 +2,7 @@ import { Command } from 'commander'
 import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
 import {
+  backendOption,
   configOption,
   languageOption,
   modelOption,
@@ -31,6 +32,7 @@ export const encodeCommand = (io: Io): Command =>
     .addOption(modelOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, flags: CodecFlags) => {

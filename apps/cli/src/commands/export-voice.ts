@@ -3,6 +3,7 @@ import type { ExportFlags } from '../export-voice.ts'
 import type { Io } from '../io.ts'
 import { parseNumber } from '../numbers.ts'
 import {
+  backendOption,
   configOption,
   languageOption,
   modelOption,
@@ -40,6 +41,7 @@ export const exportVoiceCommand = (io: Io): Command =>
     .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, voice: string | undefined, flags: ExportFlags) => {

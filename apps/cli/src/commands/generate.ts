@@ -3,6 +3,7 @@ import type { GenerateFlags } from '../generate-flags.ts'
 import type { Io } from '../io.ts'
 import { parseNumber, parseSeed } from '../numbers.ts'
 import {
+  backendOption,
   configOption,
   languageOption,
   modelOption,
@@ -48,6 +49,7 @@ export const generateCommand = (io: Io): Command =>
     .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', examples)
     .action(async (text: string | undefined, flags: GenerateFlags) => {

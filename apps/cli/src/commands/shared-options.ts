@@ -35,4 +35,9 @@ export const threadsOption = (): Option =>
     'threads that share the work; default: one a processor, at most 4',
   ).argParser(parseNumber)
 
+export const backendOption = (): Option =>
+  new Option('--backend <name>', 'what computes; auto takes a GPU where it is there, right and faster')
+    .choices(['auto', 'cpu', 'hybrid', 'gpu'])
+    .default('auto')
+
 export const quietOption = (): Option => new Option('-q, --quiet', 'print nothing but errors')

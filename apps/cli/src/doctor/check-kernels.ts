@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { createCpuKernels, type SimdLevel } from '@pocket/kernels-cpu'
+import { mini } from '@pocket/mini'
+import { PocketTts } from '@pocket/tts'
 import type { Check } from './finding.ts'
 
 type Test = 'passed' | 'failed' | 'unavailable'
@@ -41,8 +43,13 @@ export const checkThreads: Check = async () => {
   return { state: 'fine', lines: [`${threads} used of ${available}`], facts: { used: threads, available } }
 }
 
-export const checkWebGpu: Check = async () => ({
-  state: 'fine',
-  lines: ['not looked for: this version computes on the CPU'],
-  facts: { lookedFor: false },
-})
+/** Loads the embedded model as `--backend auto` does, which tries the GPU and says what came of it. */
+export const checkWebGpu: Check = async (signal) => {
+  const tts = await PocketTts.load(mini, { signal })
+  const { name, adapter, features = [], reason, frameMs } = tts.backend
+  tts.dispose()
+  const facts = { used: name === 'gpu', adapter, features, reason, frameMs }
+  if (name !== 'gpu') return { state: 'fine', lines: [`${adapter ?? 'none'}, not used: ${reason}`], facts }
+  const speed = `${frameMs?.gpu?.toFixed(1)} ms a frame, the CPU ${frameMs?.cpu?.toFixed(1)}`
+  return { state: 'fine', lines: [`${adapter}: right, and faster: ${speed}`, features.join(', ')], facts }
+}

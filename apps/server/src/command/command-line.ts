@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import process from 'node:process'
+import type { LoadOptions } from '@pocket/tts'
 import { Command } from 'commander'
 import manifest from '../../package.json' with { type: 'json' }
 import { parseOptions, type ServerOptions } from '../config.ts'
@@ -12,6 +13,7 @@ export interface CommandLine {
   readonly model: string | undefined
   /** Threads that share the work; undefined for the usual number. */
   readonly threads: number | undefined
+  readonly backend: LoadOptions['backend']
   readonly logLevel: (typeof logLevels)[number]
   readonly options: ServerOptions
 }
@@ -19,6 +21,7 @@ export interface CommandLine {
 interface Flags extends Omit<ServerOptions, 'apiKey'> {
   readonly model?: string
   readonly threads?: number
+  readonly backend: LoadOptions['backend']
   readonly logLevel: CommandLine['logLevel']
   readonly apiKeyFile?: string
 }
@@ -49,11 +52,11 @@ export const parseCommandLine = (
     outputError: (text, print) => print(text.replace(/^error: /, `${terminal.name}: `)),
   })
   command.parse(args, { from: 'user' })
-  const { model, threads, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
+  const { model, threads, backend, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
   const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
-  return { model, threads, logLevel, options: all }
+  return { model, threads, backend, logLevel, options: all }
 }
 
 const createCommand = (name: string): Command => {

@@ -42,6 +42,9 @@ export const createFlags = (): Option[] => [
   flag('threads', '<number>', 'threads that share the work; default: one a processor, at most 4').argParser(
     parseNumber,
   ),
+  flag('backend', '<name>', 'what computes; auto takes a GPU where it is there, right and faster')
+    .choices(['auto', 'cpu', 'hybrid', 'gpu'])
+    .default('auto'),
   flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
   flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
   list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),

@@ -9,14 +9,15 @@ import type { Stopping } from './stopping.ts'
 
 /** Loads a model into a thread of its own and serves it until told to stop. Throws ServerError or PocketTtsError. */
 export const serveModel = async (
-  { model, threads, options, logLevel }: CommandLine,
+  { model, threads, backend, options, logLevel }: CommandLine,
   stopping: Stopping,
 ): Promise<void> => {
   const log: Logger = pino({ level: logLevel })
-  const engine = await loadInWorker(model ?? mini, { threads, signal: stopping.first })
+  const engine = await loadInWorker(model ?? mini, { threads, backend, signal: stopping.first })
   try {
     const server = await startServer(engine, options, { log })
-    log.info({ url: server.url, model: engine.config.modelId, threads: engine.threads }, 'listening')
+    const { config, threads, backend: used } = engine
+    log.info({ url: server.url, model: config.modelId, backend: used.name, threads }, 'listening')
     greet(server)
     await untilStopped(server, stopping, log)
   } finally {

@@ -9,7 +9,8 @@ export const requireChromium = ({ skip }: Pick<TestContext, 'skip'>): void => {
   if (!existsSync(executablePath)) skip(`there is no ${executablePath}: apt-get install chromium`)
 }
 
-export const launchChromium = async (): Promise<Browser | undefined> =>
+/** @param switches beyond the usual ones */
+export const launchChromium = async (switches: readonly string[] = []): Promise<Browser | undefined> =>
   existsSync(executablePath)
     ? chromium.launch({
         executablePath,
@@ -22,6 +23,7 @@ export const launchChromium = async (): Promise<Browser | undefined> =>
           '--disable-background-networking',
           '--disable-component-update',
           '--disable-sync',
+          ...switches,
         ],
       })
     : undefined

@@ -10,6 +10,8 @@ export interface BackendReport {
   readonly name: BackendName
   /** The GPU that is used, or that was tried, in its driver's words. */
   readonly adapter?: string
+  /** WebGPU features of it that the kernels may use. */
+  readonly features?: readonly string[]
   /** Why `auto` stays with the CPU although there is WebGPU. */
   readonly reason?: string
   /** Milliseconds a frame took when they were measured, which is where a GPU was tried. */

@@ -34,7 +34,12 @@ export const loadGpuBackend = async (
     refuseDifference(found, expected, adapter)
     const pace = paceFor(found.frameMs)
     return {
-      report: { name: 'gpu', adapter, frameMs: { cpu: expected.frameMs, gpu: found.frameMs } },
+      report: {
+        name: 'gpu',
+        adapter,
+        features: [...gpu.device.features],
+        frameMs: { cpu: expected.frameMs, gpu: found.frameMs },
+      },
       ...model,
       threads: 1,
       createSource: () => new RunAheadSource(model, gpu, pace),
@@ -69,7 +74,14 @@ export const loadHybridBackend = async (
     refuseDifference(found, expected, adapter)
     const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }
     const { threads } = cpu
-    return { report: { name: 'hybrid', adapter, frameMs }, threads, flowLm, codec, createSource, dispose }
+    return {
+      report: { name: 'hybrid', adapter, features: [...gpu.device.features], frameMs },
+      threads,
+      flowLm,
+      codec,
+      createSource,
+      dispose,
+    }
   } catch (error) {
     dispose()
     throw error

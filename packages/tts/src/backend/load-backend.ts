@@ -66,7 +66,7 @@ export const chooseBackend = async (
     gpu.dispose()
     throw error
   }
-  const adapter = describeAdapter(gpu.device)
+  const about = aboutGpu(gpu)
   try {
     const expected = await speakKnownFrames(cpu.createSource(), cpu.flowLm)
     const candidate = await loadGpuBackend(files, gpu, expected)
@@ -76,7 +76,7 @@ export const chooseBackend = async (
       return candidate
     }
     candidate.dispose()
-    return withReport(cpu, { adapter, reason: 'it is no faster than the CPU', ...(frameMs && { frameMs }) })
+    return withReport(cpu, { ...about, reason: 'it is no faster than the CPU', ...(frameMs && { frameMs }) })
   } catch (error) {
     if (files.options.signal?.aborted) {
       cpu.dispose()
@@ -84,24 +84,31 @@ export const chooseBackend = async (
     }
     const reason = error instanceof Error ? error.message : String(error)
     onWarning({ code: 'gpu-refused', message: `the CPU is used: ${reason}` })
-    return withReport(cpu, { adapter, reason })
+    return withReport(cpu, { ...about, reason })
   }
 }
 
 /** A GPU that is one, or why there is none. */
-const openHardware = async (): Promise<GpuKernels | { adapter?: string; reason: string }> => {
+const openHardware = async (): Promise<
+  GpuKernels | (Omit<Backend['report'], 'name'> & { readonly reason: string })
+> => {
   if (!platform.mayHaveGpu()) return { reason: 'there is no GPU here' }
   try {
     const gpu = await openGpu()
     if (!isSoftware(gpu.device)) return gpu
-    const adapter = describeAdapter(gpu.device)
+    const about = aboutGpu(gpu)
     gpu.dispose()
-    return { adapter, reason: 'it computes on the CPU as well, and slower' }
+    return { ...about, reason: 'it computes on the CPU as well, and slower' }
   } catch (error) {
     if (error instanceof PocketTtsError && error.code === 'gpu-unavailable') return { reason: error.message }
     throw error
   }
 }
+
+const aboutGpu = ({ device }: GpuKernels) => ({
+  adapter: describeAdapter(device),
+  features: [...device.features],
+})
 
 const withReport = (backend: Backend, report: Omit<Backend['report'], 'name'>): Backend => ({
   ...backend,
