@@ -1,2 +1,4 @@
-/** The script of a thread of the kernels, which is to lie beside the worker's own: see `#threads` of @pocket/kernels-cpu. */
-import '@pocket/kernels-cpu/kernel-thread'
+import { serveJob } from '@pocket/kernels-cpu/kernel-thread'
+
+// The script of a thread that the kernels in `browser-entry.js` start: they look for it beside themselves.
+serveJob()
