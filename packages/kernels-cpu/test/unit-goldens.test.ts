@@ -2,7 +2,7 @@ import { createCpuKernels } from '@pocket/kernels-cpu'
 import { type Kernels, type Operations, record, type StoredWeight, type Tensor } from '@pocket/nn'
 import { maxAbsoluteError, readGoldens, relativeL2, transpose } from '@tooling/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { levels } from './levels.ts'
+import { levelsAndThreads } from './levels.ts'
 
 /** Relative L2 of one operation in float32 against the reference: the fixtures' bound for single stages. */
 const tolerance = 1e-5
@@ -23,11 +23,11 @@ const timeMajor = (name: string): Float32Array => {
   return transpose(data, shape[0]!, shape[1]!)
 }
 
-describe.each(levels)('unit goldens, $title', ({ level, missing }) => {
+describe.each(levelsAndThreads())('unit goldens, $title', ({ level, threads, missing }) => {
   const test = it.skipIf(missing)
   let kernels: Kernels
   beforeAll(async () => {
-    if (!missing) kernels = await createCpuKernels({ simd: level })
+    if (!missing) kernels = await createCpuKernels({ simd: level, threads })
   })
 
   const run = async (

@@ -1,3 +1,4 @@
+import type { SimdLevel } from '@pocket/kernels-cpu'
 import { type NoiseSource, PocketTts } from '@pocket/tts'
 import {
   fixturePath,
@@ -87,15 +88,25 @@ const emitted = <T>(chunks: readonly GoldenChunk[], perComputedStep: readonly T[
   })
 }
 
+/** Every model, and one of them on every number of threads that differs in kind: alone, one helper, several. */
+const variants = (simd: SimdLevel): { model: string; threads: number }[] => {
+  const others = simd === 'scalar' ? [] : [2, 3]
+  const usual = others[0] ?? 1
+  return [
+    ...[1, ...others].map((threads) => ({ model: 'tiny-2026-04', threads })),
+    ...['tiny-2026-01', 'tiny-24l'].map((model) => ({ model, threads: usual })),
+  ]
+}
+
 describeLevels('utterances of the reference', (simd) => {
-  describe.each(['tiny-2026-04', 'tiny-2026-01', 'tiny-24l'])('%s', (model) => {
+  describe.each(variants(simd))('$model, threads: $threads', ({ model, threads }) => {
     const { generate } = readJson<{ generate: GoldenCase[] }>(`tiny/${model}/golden.json`)
     const goldens = readGoldens(`tiny/${model}/golden.safetensors`)
     const golden = (name: string): Golden => goldens.get(name) ?? { shape: [0], data: new Float32Array(0) }
     let tts: PocketTts
 
     beforeAll(async () => {
-      tts = await PocketTts.load(fixturePath(`tiny/${model}`), { simd })
+      tts = await PocketTts.load(fixturePath(`tiny/${model}`), { simd, threads })
     })
     afterAll(() => tts.dispose())
 
