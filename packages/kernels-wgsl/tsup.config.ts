@@ -1,7 +1,7 @@
-import process from 'node:process'
 import { library } from '@tooling/config/tsup'
 
-// The declarations speak of GPUDevice and the like, which TypeScript itself does not know.
-const dts = { banner: '/// <reference types="@webgpu/types" />' }
-
-export default library(process.env.SKIP_DECLARATIONS ? {} : { dts })
+export default library({
+  // `#gpu` stays an import of the built files, for Node and bundlers to resolve by the package's own map.
+  entry: ['src/index.ts', 'src/platform/node.ts', 'src/platform/browser.ts'],
+  external: ['#gpu'],
+})

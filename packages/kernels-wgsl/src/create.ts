@@ -1,15 +1,16 @@
 import { KernelError } from '@pocket/nn'
 import { findAdapter } from './adapter.ts'
 import { readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
+import type { GpuAdapter, GpuDevice } from './device-types.ts'
 import { Gpu } from './gpu.ts'
 import { DeviceKernels, type GpuKernels } from './kernels.ts'
 import { passesSelfTest } from './self-test.ts'
 
 export interface GpuKernelsOptions {
   /** A device of the caller's own, which stays theirs: `dispose` gives back what was made on it and leaves it open. */
-  readonly device?: GPUDevice
+  readonly device?: GpuDevice
   /** The adapter to ask for a device. Default: the fastest that the platform offers. */
-  readonly adapter?: GPUAdapter
+  readonly adapter?: GpuAdapter
   /** Streams that run side by side and share each reading of a weight. Default 1. */
   readonly lanes?: number
   /** False does without subgroups where the device has them. Default true. */
@@ -30,7 +31,9 @@ export interface GpuKernelsOptions {
  */
 export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise<GpuKernels> => {
   const { lanes = 1, subgroups = true, tuning = {}, selfTest = true } = options
-  const device = options.device ?? (await requestDevice(options.adapter ?? (await findAdapter())))
+  const adapter = options.adapter as GPUAdapter | undefined
+  const device =
+    (options.device as GPUDevice | undefined) ?? (await requestDevice(adapter ?? (await findAdapter())))
   const owned = options.device === undefined
   const withSubgroups = readCapabilities(device, { subgroups, tuning })
   const without = { ...withSubgroups, subgroups: undefined }

@@ -1,3 +1,4 @@
+/// <reference types="@webgpu/types" />
 import { KernelError } from '@pocket/nn'
 import type { Capabilities } from './capabilities.ts'
 import { usage } from './constants.ts'

@@ -1,6 +1,6 @@
-/// <reference types="@webgpu/types" />
 export type { Tuning } from './capabilities.ts'
 export { createGpuKernels, type GpuKernelsOptions } from './create.ts'
+export type { GpuAdapter, GpuDevice } from './device-types.ts'
 export type { GpuKernels, PlanOptions } from './kernels.ts'
 export type { GpuPlan } from './plan.ts'
 export type { GpuConvolutionState, GpuKvCache, KvCacheLane } from './states.ts'

@@ -10,6 +10,7 @@ import {
   type TransposedConvolution,
   type TransposedConvolutionSource,
 } from '@pocket/nn'
+import type { GpuDevice } from './device-types.ts'
 import type { Gpu } from './gpu.ts'
 import { DevicePlan, type GpuPlan } from './plan.ts'
 import { DeviceConvolutionState, DeviceKvCache, type GpuConvolutionState, type GpuKvCache } from './states.ts'
@@ -32,7 +33,7 @@ export interface PlanOptions {
 
 /** An executor on a GPU. */
 export interface GpuKernels extends Kernels {
-  readonly device: GPUDevice
+  readonly device: GpuDevice
   /** Streams that run side by side and share each reading of a weight. Every state has a lane for each. */
   readonly lanes: number
   /** Bytes on the device in use by weights, states and plans. */

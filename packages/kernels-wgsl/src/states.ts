@@ -204,9 +204,14 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
     checkLoad(this, k, v, positions)
     const keys = new Float32Array(this.#laneLength)
     const values = new Float32Array(this.#laneLength)
-    this.#visit(0, positions, (index, key, value) => {
-      keys[key] = k[index] ?? 0
-      values[value] = v[index] ?? 0
+    const { capacity } = this
+    this.#visit(0, positions, (index, key, value, count) => {
+      for (let dim = 0; dim < count; dim += 4, index += 4, key += 4 * capacity) {
+        for (let part = 0; part < Math.min(4, count - dim); part++) {
+          keys[key + part] = k[index + part] ?? 0
+          values[value + dim + part] = v[index + part] ?? 0
+        }
+      }
     })
     this.#positions[lane] = positions
     const offset = lane * this.#laneLength * 4
@@ -230,15 +235,25 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
     const length = (position - from) * this.heads * this.headDim
     const k = new Float32Array(length)
     const v = new Float32Array(length)
-    this.#visit(from, position, (index, key, value) => {
-      k[index] = keys?.[key] ?? 0
-      v[index] = values?.[value] ?? 0
+    const { capacity } = this
+    this.#visit(from, position, (index, key, value, count) => {
+      for (let dim = 0; dim < count; dim++) {
+        k[index + dim] = keys?.[key + (dim >> 2) * 4 * capacity + (dim & 3)] ?? 0
+        v[index + dim] = values?.[value + dim] ?? 0
+      }
     })
     return { k, v }
   }
 
-  /** Each value of the positions `begin … end`, in order: its index outside, and those of key and value in a lane. */
-  #visit(begin: number, end: number, each: (index: number, key: number, value: number) => void): void {
+  /**
+   * Each head of the positions `begin … end`: where its values begin outside, and in a lane those of its key, of which
+   * every four lie `4 · capacity` apart, and those of its value; and how many values it has.
+   */
+  #visit(
+    begin: number,
+    end: number,
+    each: (index: number, key: number, value: number, count: number) => void,
+  ): void {
     const { heads, headDim, capacity } = this
     const vectors = vectorsOf(headDim)
     let index = 0
@@ -246,11 +261,8 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
       // Of a ring only the last positions are kept, each in its slot.
       const slot = position % capacity
       for (let head = 0; head < heads; head++) {
-        for (let dim = 0; dim < headDim; dim++) {
-          const key = ((head * vectors + (dim >> 2)) * capacity + slot) * 4 + (dim & 3)
-          const value = ((head * capacity + slot) * vectors + (dim >> 2)) * 4 + (dim & 3)
-          each(index++, key, value)
-        }
+        each(index, (head * vectors * capacity + slot) * 4, (head * capacity + slot) * vectors * 4, headDim)
+        index += headDim
       }
     }
   }

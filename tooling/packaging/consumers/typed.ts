@@ -1,6 +1,6 @@
 // What a typed program does with the packages: compiled by the strictest settings, never run.
 import { createCpuKernels } from '@pocket/kernels-cpu'
-import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
+import { createGpuKernels, type GpuAdapter, type GpuDevice, type GpuKernels } from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
 import { type MiniVoice, mini } from '@pocket/mini'
 import { openBlob, SafeTensors, SafeTensorsError, type SafeTensorsErrorCode } from '@pocket/safetensors'
@@ -26,7 +26,7 @@ export const encode = async (weights: Blob, samples: Float32Array): Promise<numb
   return [...shape, sum]
 }
 
-export const device = async (adapter: GPUAdapter): Promise<GPUDevice> => {
+export const device = async (adapter: GpuAdapter): Promise<GpuDevice> => {
   const kernels: GpuKernels = await createGpuKernels({ adapter, lanes: 2 })
   return kernels.device
 }

@@ -147,9 +147,9 @@ const measureGpu = async (lanes: number, options: { profile: boolean; all: boole
   const model = await load(kernels)
   let opened = openStream(kernels, model)
   await opened.stream.ready()
-  const first = await opened.stream.submit(rowsOf(model.codec.config, lanes, 0, 1))
+  await opened.stream.submit(rowsOf(model.codec.config, lanes, 0, 1))
   print(
-    `\n${kernels.device.adapterInfo.description} (${kernels.name}), lanes ${lanes}: ${opened.stream.dispatches} dispatches a frame, ` +
+    `\n${(kernels.device as GPUDevice).adapterInfo.description} (${kernels.name}), lanes ${lanes}: ${opened.stream.dispatches} dispatches a frame, ` +
       `${(kernels.bytes / 1e6).toFixed(0)} MB, ready after ${(performance.now() - begin).toFixed(0)} ms`,
   )
   // A GPU that has rested takes a while to reach its full clock.
@@ -179,8 +179,12 @@ const measureGpu = async (lanes: number, options: { profile: boolean; all: boole
         `${((80 * lanes) / milliseconds).toFixed(0)} × real time${same ? '' : ', NOT the same bits'}`,
     )
   }
+  if (lanes === 1) {
+    const sound = await firstSound(model, () => opened.stream.submit(rowsOf(model.codec.config, 1, 0, 1)))
+    print(`  first sound, from a voice in memory and 50 tokens: ${sound.toFixed(1)} ms`)
+  }
   kernels.dispose()
-  return { first: first[0], pcm: reference ?? [] }
+  return { pcm: reference ?? [] }
 }
 
 /** Every kernel under several cuts of the work: microseconds a dispatch. */
@@ -216,6 +220,22 @@ const sweep = async (lanes: number): Promise<void> => {
   print(`${totals.join('')}  all`)
 }
 
+/** From the text to the first sound: a prompt of 50 tokens after the voice, and one frame; the second time around. */
+const firstSound = async (model: Model, step: () => Promise<unknown>): Promise<number> => {
+  const tokens = Array.from({ length: 50 }, (_, index) => 7 * index)
+  let milliseconds = 0
+  for (let round = 0; round < 4; round++) {
+    const begin = performance.now()
+    const state = model.flowLm.createState({ adopt: voiceOf(model), capacity: heard + 300 })
+    await model.flowLm.promptTokens(tokens, state)
+    await model.flowLm.step(null, state)
+    await step()
+    milliseconds = performance.now() - begin
+    state.dispose()
+  }
+  return milliseconds
+}
+
 const measureCpu = async (count: number, threads: number) => {
   const kernels = await createCpuKernels({ threads })
   const model = await load(kernels)
@@ -235,6 +255,8 @@ const measureCpu = async (count: number, threads: number) => {
   print(
     `\nCPU (${kernels.name}, threads: ${kernels.threads}): ${milliseconds.toFixed(2)} ms a frame, ${(80 / milliseconds).toFixed(1)} × real time`,
   )
+  const sound = await firstSound(model, () => decoder.decode(noise(32, 1)))
+  print(`  first sound: ${sound.toFixed(0)} ms`)
   kernels.dispose()
   return pcm
 }

@@ -1,21 +1,26 @@
-import type { GpuKernels } from '@pocket/kernels-wgsl'
+import type { GpuDevice, GpuKernels } from '@pocket/kernels-wgsl'
 import { KernelError } from '@pocket/nn'
 import { PocketTtsError } from '../errors.ts'
 
-/** An executor on this machine's GPU. Throws PocketTtsError `gpu-unavailable`, with the reason. */
+/**
+ * An executor on this machine's GPU. Throws PocketTtsError `gpu-unavailable`, with the reason, or `gpu-refused` where it
+ * computes wrong numbers.
+ */
 export const openGpu = async (): Promise<GpuKernels> => {
   // Loaded when it is needed: most programs compute on the CPU.
   const { createGpuKernels } = await import('@pocket/kernels-wgsl')
   try {
     return await createGpuKernels()
   } catch (cause) {
-    if (!(cause instanceof KernelError && cause.code === 'unavailable')) throw cause
+    if (!(cause instanceof KernelError)) throw cause
+    if (cause.code === 'self-test') throw new PocketTtsError('gpu-refused', cause.message, { cause })
+    if (cause.code !== 'unavailable') throw cause
     throw new PocketTtsError('gpu-unavailable', cause.message, { cause })
   }
 }
 
 /** The adapter in its driver's words. */
-export const describeAdapter = ({ adapterInfo }: GPUDevice): string => {
+export const describeAdapter = ({ adapterInfo }: GpuDevice): string => {
   const { vendor, architecture, device, description } = adapterInfo
   return description || [vendor, architecture, device].filter(Boolean).join(' ') || 'a GPU without a name'
 }
@@ -23,7 +28,7 @@ export const describeAdapter = ({ adapterInfo }: GPUDevice): string => {
 /** SwiftShader, Mesa's llvmpipe and Windows' WARP compute on the CPU, slower than WebAssembly does. */
 const software = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|warp/i
 
-export const isSoftware = ({ adapterInfo }: GPUDevice): boolean => {
+export const isSoftware = ({ adapterInfo }: GpuDevice): boolean => {
   const { vendor, architecture, description, isFallbackAdapter } = adapterInfo
   return isFallbackAdapter === true || software.test(`${vendor} ${architecture} ${description}`)
 }
