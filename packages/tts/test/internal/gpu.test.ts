@@ -198,7 +198,7 @@ describeOnGpu('the reference model on the GPU', () => {
 
   /** Weights never arrive: what is computed is wrong, and nothing fails. */
   const forgetting = async <T>(use: (kernels: GpuKernels) => Promise<T>): Promise<T> => {
-    const write = vi.spyOn(gpu.device.queue, 'writeBuffer').mockImplementation(() => {})
+    const write = vi.spyOn((gpu.device as GPUDevice).queue, 'writeBuffer').mockImplementation(() => {})
     try {
       return await use(shared())
     } finally {
