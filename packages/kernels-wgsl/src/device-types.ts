@@ -5,7 +5,7 @@
 
 export interface GpuDevice {
   readonly label: string
-  readonly features: { has(name: string): boolean }
+  readonly features: ReadonlySet<string>
   /** Which GPU it is, as far as the platform tells. */
   readonly adapterInfo: {
     readonly vendor: string
@@ -19,5 +19,5 @@ export interface GpuDevice {
 }
 
 export interface GpuAdapter {
-  readonly features: { has(name: string): boolean }
+  readonly features: ReadonlySet<string>
 }
