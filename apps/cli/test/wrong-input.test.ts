@@ -32,6 +32,8 @@ describe('wrong input: exit code 2, one message, nothing written', () => {
       /seed is 18446744073709551616/,
     ],
     ['an unknown level', ['Hi.', '--simd', 'avx'], /Allowed choices are auto, relaxed, simd, scalar/],
+    ['no threads', ['Hi.', '--threads', '0'], /threads is 0/],
+    ['threads that are no number', ['Hi.', '--threads', 'all'], /'all' is invalid/],
     ['an unknown option', ['Hi.', '--loud'], /unknown option '--loud'/],
     ['a folder as output', ['Hi.', '-o', '.'], /is a folder; name a file in it/],
     ['a folder to be as output', ['Hi.', '-o', 'new/'], /is the name of a folder; name a file in it/],
