@@ -1,5 +1,6 @@
 // Speaks the 40 evaluation sentences in every voice of the embedded model:
-//   node tooling/evaluate/speak.ts [--noise torch|own] [folder]      default: build/evaluate beside this file
+//   node tooling/evaluate/speak.ts [--noise torch|own] [--precision …] [--codec-precision …] [folder]
+// The folder is build/evaluate beside this file unless one is named.
 // Writes <voice>/NN.wav and <voice>.tsv, the list that rate.ts reads. Needs the packages built.
 // With PyTorch's noise (the default) the utterances are the reference's own; `own` draws from Pocket's generator.
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -7,7 +8,7 @@ import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { mini } from '@pocket/mini'
-import { encodeWav, PocketTts } from '@pocket/tts'
+import { encodeWav, type LoadOptions, PocketTts } from '@pocket/tts'
 import { readJson } from '@tooling/fixtures'
 import { formatList, type Utterance } from './src/listening-list.ts'
 import { TorchNoise } from './src/torch-noise.ts'
@@ -20,7 +21,11 @@ const seedOf = (index: number): bigint => BigInt.asUintN(64, BigInt(index + 1) *
 
 const { values: options, positionals } = parseArgs({
   allowPositionals: true,
-  options: { noise: { type: 'string', default: 'torch' } },
+  options: {
+    noise: { type: 'string', default: 'torch' },
+    precision: { type: 'string' },
+    'codec-precision': { type: 'string' },
+  },
 })
 if (options.noise !== 'torch' && options.noise !== 'own') throw new Error('--noise takes torch or own')
 /** The recorded evaluation of the reference: `torch.manual_seed(1000 + sentence index)` before each sentence. */
@@ -32,7 +37,11 @@ const { sentences, timing } = readJson<{
   sentences: { text: string }[]
   timing: Record<string, { model_audio_s: number }>
 }>('eval.json')
-const tts = await PocketTts.load(mini)
+// Whatever is given goes on as it is: the package knows what it may be.
+const tts = await PocketTts.load(mini, {
+  precision: options.precision as LoadOptions['precision'],
+  codecPrecision: options['codec-precision'] as LoadOptions['codecPrecision'],
+})
 
 for (const voice of tts.voices()) {
   await mkdir(join(folder, voice), { recursive: true })

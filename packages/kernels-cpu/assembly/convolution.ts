@@ -1,4 +1,5 @@
 import { activateRow } from './elementwise'
+import { Quantization, quantizeInto } from './quantize'
 import { loadUpTo, madd, storeUpTo } from './vector'
 
 /**
@@ -19,17 +20,32 @@ export class Window {
   replicate: i32
   activation: i32
   window: usize
+  /** Where the window is to hold integers: the quantisation of its rows, which then come from scratch. Else 0. */
+  quantization: usize
 }
 
-/** Fills `rows` rows of the window from `firstRow`: rows of the history first, then those of x. */
-export function slide(w: Window, firstRow: i32, rows: i32): void {
+/**
+ * Fills `rows` rows of the window from `firstRow`: rows of the history first, then those of x. `scratch` holds a row of
+ * `channels` values where they become integers.
+ */
+export function slide(w: Window, firstRow: i32, rows: i32, scratch: usize): void {
   const rowBytes = <usize>w.channels << 2
   const replicates = w.replicate != 0 && load<u32>(w.fresh) != 0
   for (let row = firstRow; row < firstRow + rows; row++) {
     let from = w.x + (row - w.historyRows) * w.xStride
     if (row < w.historyRows) from = replicates ? w.x : w.history + row * rowBytes
-    activateRow(from, w.window + row * rowBytes, w.channels, 0, w.activation)
+    if (w.quantization == 0) activateRow(from, w.window + row * rowBytes, w.channels, 0, w.activation)
+    else slideIntegers(w, row, from, scratch)
   }
+}
+
+@inline
+function slideIntegers(w: Window, row: i32, from: usize, scratch: usize): void {
+  if (w.activation != 0) {
+    activateRow(from, scratch, w.channels, 0, w.activation)
+    from = scratch
+  }
+  quantizeInto(changetype<Quantization>(w.quantization), row, from)
 }
 
 /** When all of the window is filled: the last `historyRows` of history and x together become the history. */

@@ -39,7 +39,7 @@ export function execute(instruction: Instruction, piece: i32, scratch: usize): v
   if (kernel == Kernel.multiply) multiply(changetype<Product>(at), first, units, scratch)
   else if (kernel == Kernel.normalize) normalize(changetype<Norm>(at), first, units)
   else if (kernel == Kernel.activate) activate(changetype<Elementwise>(at), first, units)
-  else if (kernel == Kernel.slide) slide(changetype<Window>(at), first, units)
+  else if (kernel == Kernel.slide) slide(changetype<Window>(at), first, units, scratch)
   else if (kernel == Kernel.remember) remember(changetype<Window>(at))
   else if (kernel == Kernel.upsample) upsample(changetype<Upsampling>(at), first, units)
   else if (kernel == Kernel.append) append(changetype<Attention>(at), first, units)

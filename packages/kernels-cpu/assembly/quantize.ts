@@ -26,52 +26,54 @@ export const leastMagnitude: f32 = 3.851859888774472e-34
 
 /** `rows` rows, from `firstRow`. */
 export function quantize(q: Quantization, firstRow: i32, rows: i32): void {
-  const outStride = <usize>q.paddedColumns << 1
-  for (let row = firstRow; row < firstRow + rows; row++) {
-    const scale = quantizeRow(
-      q.x + row * q.xStride,
-      q.columns,
-      q.out + row * outStride,
-      q.paddedColumns,
-      q.limit,
-    )
-    f32.store(q.scales + (<usize>row << 2), scale)
-  }
+  for (let row = firstRow; row < firstRow + rows; row++) quantizeInto(q, row, q.x + row * q.xStride)
+}
+
+/** The row at `x` becomes row `row` of the integers. */
+export function quantizeInto(q: Quantization, row: i32, x: usize): void {
+  const out = q.out + ((<usize>row * q.paddedColumns) << 1)
+  f32.store(q.scales + (<usize>row << 2), quantizeRow(x, q.columns, out, q.paddedColumns, q.limit))
 }
 
 /**
  * One row; returns its scale. A value that is no number or infinite makes the scale one too, so that every output of
  * the row shows it.
  */
-export function quantizeRow(x: usize, columns: i32, out: usize, paddedColumns: i32, limit: f32): f32 {
+function quantizeRow(x: usize, columns: i32, out: usize, paddedColumns: i32, limit: f32): f32 {
   const greatest = greatestMagnitude(x, columns)
   const isZero = greatest < leastMagnitude
   const inverse = f32x4.splat(isZero ? 0 : limit / greatest)
+  const rounding = v128.load32_splat(rounder)
   const whole = columns & ~7
   let column = 0
   for (; column < whole; column += 8, x += 32, out += 16) {
-    const low = rounded(v128.load(x), inverse)
-    const high = rounded(v128.load(x, 16), inverse)
+    const low = rounded(v128.load(x), inverse, rounding)
+    const high = rounded(v128.load(x, 16), inverse, rounding)
     v128.store(out, i16x8.narrow_i32x4_s(low, high))
   }
   for (; column < paddedColumns; column += 4, x += 16, out += 8) {
-    const four = rounded(loadUpTo(x, columns - column), inverse)
+    const four = rounded(loadUpTo(x, columns - column), inverse, rounding)
     v128.store64_lane(out, i16x8.narrow_i32x4_s(four, four), 0)
   }
   return isZero ? 0 : greatest / limit
 }
 
-/** To the nearest, ties to even. */
+/** 1.5 · 2²³: adding it rounds to an integer, ties to even, which the low bits of the sum then hold. */
+const rounder = memory.data<f32>([12582912])
+
 @inline
-function rounded(x: v128, inverse: v128): v128 {
-  return i32x4.trunc_sat_f32x4_s(f32x4.nearest(f32x4.mul(x, inverse)))
+function rounded(x: v128, inverse: v128, rounding: v128): v128 {
+  return i32x4.sub(f32x4.add(f32x4.mul(x, inverse), rounding), rounding)
 }
 
-/** The greatest |x| of a row, or NaN where there is one. */
+const allButSign = memory.data<u32>([0x7fffffff])
+
+/** The greatest |x| of a row, or NaN where there is one: as bits, sizes are in the order of integers, and NaN is last. */
 function greatestMagnitude(x: usize, columns: i32): f32 {
+  const mask = v128.load32_splat(allButSign)
   const end = x + (<usize>(columns & ~3) << 2)
-  let greatest = f32x4.abs(loadUpTo(end, columns & 3))
-  for (; x < end; x += 16) greatest = f32x4.max(greatest, f32x4.abs(v128.load(x)))
-  const pairs = f32x4.max(greatest, v128.shuffle<i32>(greatest, greatest, 2, 3, 0, 1))
-  return max<f32>(f32x4.extract_lane(pairs, 0), f32x4.extract_lane(pairs, 1))
+  let greatest = v128.and(loadUpTo(end, columns & 3), mask)
+  for (; x < end; x += 16) greatest = i32x4.max_s(greatest, v128.and(v128.load(x), mask))
+  const pairs = i32x4.max_s(greatest, v128.shuffle<i32>(greatest, greatest, 2, 3, 0, 1))
+  return reinterpret<f32>(max<i32>(i32x4.extract_lane(pairs, 0), i32x4.extract_lane(pairs, 1)))
 }

@@ -73,6 +73,8 @@ export interface ConvolutionSource {
   readonly stride?: number
   readonly dilation?: number
   readonly padding?: 'zero' | 'replicate'
+  /** Default `stored`. */
+  readonly precision?: Precision
 }
 
 export interface TransposedConvolutionSource {
@@ -81,4 +83,6 @@ export interface TransposedConvolutionSource {
   readonly bias?: Float32Array
   readonly stride: number
   readonly depthwise?: boolean
+  /** Default `stored`. Depthwise filters are few, and kept as float32 whatever is said here. */
+  readonly precision?: Precision
 }

@@ -183,6 +183,8 @@ describe('before anything is loaded', () => {
   test.each([
     [{ precision: 'int4' }, 'invalid-option', 'precision is int4; it must be one of f32, bf16, int8'],
     [{ backend: 'tpu' }, 'invalid-option', 'backend is tpu; it must be one of auto, cpu'],
+    [{ codecPrecision: 'int16', backend: 'gpu' }, 'invalid-option', 'use backend cpu'],
+    [{ codecPrecision: 'int8' }, 'invalid-option', 'codecPrecision is int8; it must be one of stored, int16'],
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],
     [{ maxPositions: 0 }, 'invalid-option', 'maxPositions is 0'],
     [{ threads: 1.5 }, 'invalid-option', 'threads is 1.5'],

@@ -41,3 +41,19 @@ describe('the embedded model in eight bits', () => {
     },
   )
 })
+
+test('with a codec of 16-bit integers the same latents sound the same: what differs lies 60 dB below', async () => {
+  const [plain, integers] = [
+    await PocketTts.load(mini, { simd }),
+    await PocketTts.load(mini, { simd, codecPrecision: 'int16' }),
+  ]
+  const [expected, found] = [
+    await plain.generate('The road is long.'),
+    await integers.generate('The road is long.'),
+  ]
+  expect(found).toHaveLength(expected.length)
+  expect(relativeL2(found, expected)).toBeLessThan(1e-3)
+  expect(relativeL2(found, expected)).toBeGreaterThan(1e-5)
+  plain.dispose()
+  integers.dispose()
+})

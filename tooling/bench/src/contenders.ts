@@ -13,6 +13,7 @@ export interface Variants {
   readonly threads: readonly number[]
   /** `stored`: as the file has them. */
   readonly precision: readonly (NonNullable<LoadOptions['precision']> | 'stored')[]
+  readonly codec: readonly NonNullable<LoadOptions['codecPrecision']>[]
 }
 
 /** The WebAssembly levels that this machine has. */
@@ -27,17 +28,27 @@ export const pocketContenders = (
 ): Contender[] =>
   variants.simd.flatMap((simd) =>
     variants.threads.flatMap((threads) =>
-      variants.precision.map((precision) => {
-        const engine = [
-          simd,
-          ...threadsIfMany(threads, variants),
-          ...(precision === 'stored' ? [] : [precision]),
-        ].join(', ')
-        const options = { simd, threads, ...(precision === 'stored' ? {} : { precision }) }
-        const settings: PocketSettings = { source, options }
-        const known = source === 'mini' ? {} : knownWork(simd, precision === 'stored' ? 'bf16' : precision)
-        return { model, engine, subject: { module: 'pocket', settings }, ...known }
-      }),
+      variants.precision.flatMap((precision) =>
+        variants.codec.map((codecPrecision) => {
+          const engine = [
+            simd,
+            ...threadsIfMany(threads, variants),
+            ...(precision === 'stored' ? [] : [precision]),
+            ...(codecPrecision === 'stored' ? [] : [`codec ${codecPrecision}`]),
+          ].join(', ')
+          const options = {
+            simd,
+            threads,
+            codecPrecision,
+            ...(precision === 'stored' ? {} : { precision }),
+          }
+          const settings: PocketSettings = { source, options }
+          // The floor counts what the codec does in float32.
+          const isKnown = source !== 'mini' && codecPrecision === 'stored'
+          const known = isKnown ? knownWork(simd, precision === 'stored' ? 'bf16' : precision) : {}
+          return { model, engine, subject: { module: 'pocket', settings }, ...known }
+        }),
+      ),
     ),
   )
 

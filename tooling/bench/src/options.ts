@@ -11,6 +11,7 @@ export const usage = `pnpm bench [options]: how fast everything is on this machi
   --scalar             also the scalar level: slow
   --threads <list>     default 1
   --precision <list>   stored, bf16, f32, int8; default stored: as the file has them
+  --codec <list>       stored, int16: how the codec computes; default stored
   --rivals             also other runtimes, at full size, where they are installed
   --clock <clock>      wall, or cpu: processor time, for a machine that has other things to do; default wall
   --help
@@ -39,6 +40,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       scalar: { type: 'boolean', default: false },
       threads: { type: 'string', default: '1' },
       precision: { type: 'string', default: 'stored' },
+      codec: { type: 'string', default: 'stored' },
       rivals: { type: 'boolean', default: false },
       clock: { type: 'string', default: 'wall' },
       help: { type: 'boolean', default: false },
@@ -53,6 +55,7 @@ export const parseOptions = (args: readonly string[]): Options | undefined => {
       simd: values.scalar ? [...new Set([...levels, 'scalar' as const])] : levels,
       threads: values.threads.split(',').map(Number),
       precision: listOf('precision', values.precision, ['stored', 'bf16', 'f32', 'int8'] as const),
+      codec: listOf('codec', values.codec, ['stored', 'int16'] as const),
     },
     rivals: values.rivals,
     effort: values.quick ? quick : thorough,

@@ -163,21 +163,25 @@ const convolution = (
   { x, weights, state, inputActivation, residual, out }: Of<'convolution'>,
   view: View,
 ): void => {
-  const { weight, bias, kernel, stride, dilation, inputChannels, padding } = weights as ScalarConvolution
+  const { weight, bias, integers, kernel, stride, dilation, inputChannels, padding } =
+    weights as ScalarConvolution
   const memory = state as ScalarConvolutionState
   const output = view(out)
   const added = residual && view(residual)
-  const input = withHistory(view(x), memory, inputActivation, padding)
+  const { values, scales } = timeSteps(withHistory(view(x), memory, inputActivation, padding), x, integers)
   for (let t = 0; t < output.rows; t++) {
     for (let o = 0; o < output.columns; o++) {
-      let sum = bias[o]!
+      let sum = 0
       for (let k = 0; k < kernel; k++) {
         const row = t * stride + k * dilation
+        let tap = 0
         for (let i = 0; i < inputChannels; i++) {
-          sum += weight[(o * kernel + k) * inputChannels + i]! * input[row * inputChannels + i]!
+          tap += weight[(o * kernel + k) * inputChannels + i]! * values[row * inputChannels + i]!
         }
+        sum += tap * scales[row]!
       }
-      set(output, t, o, (added ? get(added, t, o) : 0) + sum)
+      const y = sum * (integers?.scales[o] ?? 1) + bias[o]!
+      set(output, t, o, (added ? get(added, t, o) : 0) + y)
     }
   }
 }
@@ -186,29 +190,51 @@ const transposedConvolution = (
   { x, weights, state, inputActivation, out }: Of<'transposedConvolution'>,
   view: View,
 ): void => {
-  const { weight, bias, kernel, stride, depthwise, inputChannels } = weights as ScalarTransposedConvolution
+  const { weight, bias, integers, kernel, stride, depthwise, inputChannels } =
+    weights as ScalarTransposedConvolution
   const memory = state as ScalarConvolutionState
   const output = view(out)
-  const input = withHistory(view(x), memory, inputActivation, 'zero')
+  const { values, scales } = timeSteps(withHistory(view(x), memory, inputActivation, 'zero'), x, integers)
   const taps = kernel / stride
   for (let t = 0; t < x.rows; t++) {
     for (let phase = 0; phase < stride; phase++) {
       for (let o = 0; o < output.columns; o++) {
-        let sum = bias[o]!
+        let sum = 0
         for (let tap = 0; tap < taps; tap++) {
-          const row = (t + taps - 1 - tap) * inputChannels
+          const step = t + taps - 1 - tap
+          const row = step * inputChannels
           const k = tap * stride + phase
-          if (depthwise) sum += weight[k * output.columns + o]! * input[row + o]!
+          if (depthwise) sum += weight[k * output.columns + o]! * values[row + o]!
           else {
+            let product = 0
             for (let i = 0; i < inputChannels; i++) {
-              sum += weight[(k * output.columns + o) * inputChannels + i]! * input[row + i]!
+              product += weight[(k * output.columns + o) * inputChannels + i]! * values[row + i]!
             }
+            sum += product * scales[step]!
           }
         }
-        set(output, t * stride + phase, o, sum)
+        const y = sum * (integers?.scales[phase * output.columns + o] ?? 1) + bias[o]!
+        set(output, t * stride + phase, o, y)
       }
     }
   }
+}
+
+/** Rows as they are, or as integers with a scale each. */
+const timeSteps = (
+  rows: Float32Array,
+  { columns }: { readonly columns: number },
+  integers: ScalarMatrix['integers'],
+): { values: Float32Array; scales: Float32Array } => {
+  const scales = new Float32Array(rows.length / columns).fill(1)
+  if (!integers) return { values: rows, scales }
+  const values = new Float32Array(rows.length)
+  for (let r = 0; r < scales.length; r++) {
+    const row = quantizeRow(rows.subarray(r * columns, (r + 1) * columns), integers.inputLimit)
+    values.set(row.values, r * columns)
+    scales[r] = row.scale
+  }
+  return { values, scales }
 }
 
 /** The state's rows, then the activated rows of x; the state keeps the last of them. `[state.rows + x.rows, columns]` */

@@ -1,9 +1,8 @@
 import type { Operation } from '@pocket/nn'
 import { addressOf, type Binding, type Needs, place, type Step } from './binding.ts'
 import { attention, attentionScratch, attentionTable } from './compile-attention.ts'
-import { convolution, tapsOf, transposedConvolution, windowLength } from './compile-convolution.ts'
+import { convolution, convolutionNeeds, transposedConvolution } from './compile-convolution.ts'
 import { linear, linearNeeds } from './compile-linear.ts'
-import { productScratch } from './compile-product.ts'
 import { activationCodes, elementwise, loadOfActivation, norm, writeDescriptor } from './descriptors.ts'
 
 type Of<Kind extends Operation['kind']> = Extract<Operation, { kind: Kind }>
@@ -33,10 +32,8 @@ export const needsOf = (operation: Operation): Needs => {
     case 'attention':
       return { scratch: attentionScratch(operation), table: attentionTable(operation) }
     case 'convolution':
-    case 'transposedConvolution': {
-      const scratch = productScratch(operation.out.rows, tapsOf(operation.weights))
-      return { shared: windowLength(operation), scratch }
-    }
+    case 'transposedConvolution':
+      return convolutionNeeds(operation)
     case 'linear':
       return linearNeeds(operation)
     default:

@@ -94,6 +94,7 @@ export const window = {
   replicate: 'word',
   activation: 'word',
   window: 'word',
+  quantization: 'word',
 } as const satisfies Fields
 
 export const upsampling = {
@@ -177,7 +178,7 @@ export const bytesOf = (fields: Fields): number => Object.keys(fields).length * 
 export const fieldAddress = <F extends Fields>(address: number, fields: F, name: keyof F): number =>
   address + Object.keys(fields).indexOf(String(name)) * 4
 
-/** Bytes that the descriptors of one operation take at most: two of the largest. */
+/** Bytes that the descriptors of one operation take at most: three for a convolution over integers. */
 export const descriptorBytes = 2 * Math.max(...[product, norm, attention].map(bytesOf))
 
 /** Writes a descriptor at `address`; returns the address after it. */

@@ -47,7 +47,7 @@ export const bindQuantization = (
 }
 
 /** A pass for the greatest value, and one that multiplies, rounds and narrows. */
-const loadOfQuantization = 4
+export const loadOfQuantization = 4
 
 /** Float32 values: the scales of the rows, then two integers to a value. */
 export const quantizedLength = (rows: number, paddedColumns: number): number =>

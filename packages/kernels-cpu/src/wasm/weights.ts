@@ -61,10 +61,10 @@ export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix =
 
 export const wasmConvolution = (runtime: Runtime, source: ConvolutionSource): WasmConvolution => {
   checkConvolution(source)
-  const { weight, bias, stride = 1, dilation = 1, padding = 'zero' } = source
+  const { weight, bias, stride = 1, dilation = 1, padding = 'zero', precision = 'stored' } = source
   const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
   const what = `a convolution of [${outputChannels}, ${inputChannels}, ${kernel}]`
-  const packed = pack(runtime, convolutionRows(weight), 'stored', what)
+  const packed = pack(runtime, convolutionRows(weight), precision, what)
   const geometry = { inputChannels, outputChannels, kernel, stride, dilation, padding }
   return { runtime, ...geometry, packed, bias: storeBias(runtime, bias, what) }
 }
@@ -74,7 +74,7 @@ export const wasmTransposedConvolution = (
   source: TransposedConvolutionSource,
 ): WasmTransposedConvolution => {
   checkTransposedConvolution(source)
-  const { weight, bias, stride, depthwise = false } = source
+  const { weight, bias, stride, depthwise = false, precision = 'stored' } = source
   const [inputChannels = 0, columns = 0, kernel = 0] = weight.shape
   const outputChannels = depthwise ? inputChannels : columns
   const what = `a transposed convolution of [${inputChannels}, ${columns}, ${kernel}]`
@@ -83,7 +83,7 @@ export const wasmTransposedConvolution = (
     const filters = storeFilters(runtime, source, what)
     return { ...geometry, packed: undefined, filters, bias: storeBias(runtime, bias, what) }
   }
-  const packed = pack(runtime, transposedConvolutionRows(weight, stride), 'stored', what)
+  const packed = pack(runtime, transposedConvolutionRows(weight, stride), precision, what)
   return { ...geometry, packed, filters: 0, bias: storeBias(runtime, bias && repeat(bias, stride), what) }
 }
 

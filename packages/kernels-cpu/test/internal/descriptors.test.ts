@@ -43,11 +43,20 @@ describe('descriptors', () => {
     expect(Object.entries(fields)).toEqual(expected)
   })
 
-  it('gives room for the two of an operation', () => {
-    const { window, product, attention, norm, elementwise, upsampling, bytesOf, descriptorBytes } =
-      descriptors
+  it('gives room for those of an operation', () => {
+    const {
+      window,
+      quantization,
+      product,
+      attention,
+      norm,
+      elementwise,
+      upsampling,
+      bytesOf,
+      descriptorBytes,
+    } = descriptors
     const most = Math.max(
-      bytesOf(window) + bytesOf(product),
+      bytesOf(window) + bytesOf(quantization) + bytesOf(product),
       bytesOf(window) + bytesOf(upsampling),
       ...[attention, norm, elementwise, product].map(bytesOf),
     )

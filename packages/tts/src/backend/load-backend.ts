@@ -22,7 +22,9 @@ export const loadBackend = async (
   onWarning: (warning: Warning) => void,
 ): Promise<Backend> => {
   const { backend = 'auto' } = options
-  if (backend === 'cpu') return loadCpuBackend(files, options)
+  // Only the CPU has a codec of integers.
+  const isForCpu = backend === 'auto' && files.options.codecPrecision === 'int16'
+  if (backend === 'cpu' || isForCpu) return loadCpuBackend(files, options)
   if (backend === 'auto') return chooseBackend(files, options, onWarning)
   const gpu = await openGpu()
   const expected = await knownFramesOfCpu(files, options, gpu)

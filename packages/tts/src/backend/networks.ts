@@ -9,7 +9,7 @@ import { meteredReader } from '../model/metered-reader.ts'
 export interface NetworkFiles {
   readonly weights: WeightReader
   readonly config: ConfigFile
-  readonly options: Pick<LoadOptions, 'signal' | 'onProgress' | 'precision'>
+  readonly options: Pick<LoadOptions, 'signal' | 'onProgress' | 'precision' | 'codecPrecision'>
 }
 
 /** The language model on an executor. Throws FlowLmError, KernelError, the signal's reason. */
@@ -41,6 +41,7 @@ export const loadCodec = (
       maxPeriod: mimi?.transformer?.max_period,
       frameRate: mimi?.frame_rate,
     }),
+    defined({ precision: options.codecPrecision }),
   )
 
 const metered = (

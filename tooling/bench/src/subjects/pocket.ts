@@ -7,7 +7,7 @@ import { watchWasmMemory } from '../wasm-memory.ts'
 export interface PocketSettings {
   /** The embedded model, or files. */
   readonly source: 'mini' | { readonly model: string; readonly tokenizer: string }
-  readonly options: Pick<LoadOptions, 'simd' | 'threads' | 'precision'>
+  readonly options: Pick<LoadOptions, 'simd' | 'threads' | 'precision' | 'codecPrecision'>
 }
 
 /** Positions for the frames of one measurement. */
