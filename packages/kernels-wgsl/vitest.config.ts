@@ -1,3 +1,4 @@
 import { suite } from '@tooling/config/vitest'
 
-export default suite()
+// Kernels are compiled and run by a processor that stands for a GPU, which takes long where others want it, too.
+export default suite({ testTimeout: 300_000 })
