@@ -57,7 +57,15 @@ const packageErrors = new Set([
 ])
 
 /** Codes with which a package says that not the input is at fault. */
-const internalCodes = new Set(['disposed', 'out-of-memory', 'self-test', 'capacity', 'engine-died'])
+const internalCodes = new Set([
+  'disposed',
+  'out-of-memory',
+  'self-test',
+  'capacity',
+  'engine-died',
+  'worker-failed',
+  'gpu-lost',
+])
 
 const codeOf = (error: Error): string => ('code' in error ? String(error.code) : '')
 

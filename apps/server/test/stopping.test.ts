@@ -1,6 +1,8 @@
+import process from 'node:process'
+import type { Worker } from 'node:worker_threads'
 import { mini } from '@pocket/mini'
 import { ServerError } from '@pocket/server'
-import { loadInWorker } from '@pocket/tts'
+import { loadInWorker, PocketTts } from '@pocket/tts'
 import { describe, expect, it } from 'vitest'
 import { expectRefusal } from './support/refusals.ts'
 import { ask, bytesOf, useServers } from './support/serving.ts'
@@ -57,4 +59,18 @@ it('an engine that has died is told to callers, to health checks and to its owne
   expect(health.status).toBe(503)
   expect(await health.json()).toMatchObject({ status: 'failed' })
   await expectRefusal(await ask(server, { input: 'Hello.' }), 503)
+})
+
+it('an engine that has lost a thread of its own has died', async () => {
+  const started: Worker[] = []
+  const watch = (thread: Worker): void => void started.push(thread)
+  process.on('worker', watch)
+  const engine = await PocketTts.load(mini, { threads: 2 })
+  process.off('worker', watch)
+  const server = await servers.start({}, {}, engine)
+  await started[0]!.terminate()
+  const answer = await ask(server, { input: 'Hello.' })
+  expect(await expectRefusal(answer, 503)).toMatchObject({ code: 'engine_stopped' })
+  await server.engineLost
+  engine.dispose()
 })

@@ -37,7 +37,7 @@ export type PocketTtsErrorCode =
   | 'gpu-refused'
   /** The GPU went away while it was in use: driver update, crash, sleep. Load the model again. */
   | 'gpu-lost'
-  /** A worker that cannot start, or that has ended by itself. */
+  /** A worker, or a thread of the kernels, that cannot start or that has ended by itself. Load the model again. */
   | 'worker-failed'
   /** An audio file that cannot be written; `cause` holds the system's error. */
   | 'write-failed'
@@ -55,8 +55,17 @@ export class PocketTtsError extends Error {
   }
 }
 
-/** What befell a GPU under way, as this package tells it; any other error as it is. */
+/** What befell an executor under way, as this package tells it; any other error as it is. */
 export const asSpeechError = (error: unknown): unknown => {
-  if (!(error instanceof KernelError && error.code === 'device-lost')) return error
-  return new PocketTtsError('gpu-lost', `${error.message}: load the model again`, { cause: error })
+  if (!(error instanceof KernelError)) return error
+  switch (error.code) {
+    case 'device-lost':
+      return new PocketTtsError('gpu-lost', `${error.message}: load the model again`, { cause: error })
+    case 'thread-failed': {
+      const message = 'a thread of the CPU kernels has ended by itself: load the model again'
+      return new PocketTtsError('worker-failed', message, { cause: error })
+    }
+    default:
+      return error
+  }
 }

@@ -62,6 +62,9 @@ export interface LoadVoiceOptions extends Pick<LoadOptions, 'signal'> {
 /** 4096 positions are a voice of 10 s, a clause of 750 tokens and the four minutes it may take to say. */
 const usualMaxPositions = 4096
 
+/** As many as `createCpuKernels` takes. */
+const mostThreads = 64
+
 const allowed = {
   backend: ['auto', 'cpu', 'hybrid', 'gpu'],
   precision: ['f32', 'bf16', 'int8'],
@@ -90,10 +93,19 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
       `codecPrecision int16 is for a codec on the CPU, which backend ${backend} has not; use backend cpu`,
     )
   }
-  const { maxPositions = usualMaxPositions, threads } = options
-  for (const [name, value] of Object.entries({ maxPositions, threads: threads ?? 1 })) {
-    if (Number.isSafeInteger(value) && value >= 1) continue
-    throw invalidOption(name, value, 'a whole number of at least 1')
-  }
+  const { maxPositions = usualMaxPositions } = options
+  if (!isWholeNumber(maxPositions))
+    throw invalidOption('maxPositions', maxPositions, 'a whole number of at least 1')
+  checkThreads(options)
   return { ...options, maxPositions }
 }
+
+/** Here too, so that nothing is downloaded for a number that no machine takes. */
+const checkThreads = ({ threads = 1, simd }: LoadOptions): void => {
+  if (!isWholeNumber(threads) || threads > mostThreads) {
+    throw invalidOption('threads', threads, `a whole number from 1 to ${mostThreads}`)
+  }
+  if (simd === 'scalar' && threads > 1) throw invalidOption('threads', threads, "1 with simd: 'scalar'")
+}
+
+const isWholeNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 1

@@ -122,6 +122,8 @@ export class PocketTts {
       const voice = await this.#voices.load(source, { signal: job.signal, onDownload })
       job.signal.throwIfAborted()
       return voice
+    } catch (error) {
+      throw asSpeechError(error)
     } finally {
       job.end()
     }
@@ -133,7 +135,7 @@ export class PocketTts {
    * @param audio mono samples at 24 kHz, or the bytes of a WAV file of that kind; zeros are added up to whole frames of
    *   80 ms
    * @throws PocketTtsError `unsupported` unless `canCloneVoices`, `invalid-audio` (empty, NaN, another kind of file),
-   *   `invalid-option`, `too-long`, `disposed`; the signal's reason
+   *   `invalid-option`, `too-long`, `gpu-lost`, `worker-failed`, `disposed`; the signal's reason
    */
   async cloneVoice(audio: Float32Array | Uint8Array, options: CloneOptions = {}): Promise<Voice> {
     checkCallOptions(options)
@@ -167,7 +169,7 @@ export class PocketTts {
    * Speaks, and says what happened. The same text, voice, options and seed give the same samples.
    *
    * @throws PocketTtsError `empty-text`, `invalid-option`, `unknown-voice` and the other refusals of `loadVoice`,
-   *   `too-long`, `gpu-lost` (load the model again), `disposed`; the signal's reason, within a frame
+   *   `too-long`, `gpu-lost` and `worker-failed` (load the model again), `disposed`; the signal's reason, within a frame
    */
   async speak(text: string, options: GenerateOptions = {}): Promise<Utterance> {
     const warnings: Warning[] = []

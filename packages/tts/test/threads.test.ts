@@ -10,6 +10,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { endOf, startModule } from './support/child.ts'
 import { refusal } from './support/errors.ts'
 import { fastest } from './support/levels.ts'
+import { withThreads } from './support/threads.ts'
 
 const text =
   'The road is long. Nobody knows where we are going tonight! Will you come with us, my friend? It is not far.'
@@ -91,6 +92,19 @@ describe('speech on several threads', () => {
   })
 })
 
+test('a thread that has ended by itself ends the utterance under way, and those after it, with what to do', async () => {
+  const { value: tts, threads } = await withThreads(() => PocketTts.load(mini, { simd: fastest, threads: 2 }))
+  const stream = tts.stream(text)
+  await stream.next()
+  await threads[0]!.thread.terminate()
+  const toTheEnd = async (): Promise<void> => {
+    for await (const _ of stream);
+  }
+  await refusal(toTheEnd(), 'worker-failed', 'load the model again')
+  await refusal(tts.speak(text), 'worker-failed')
+  tts.dispose()
+})
+
 test('a process ends by itself though nobody disposes of the threads', async () => {
   const code =
     "import { mini } from '@pocket/mini'; import { PocketTts } from '@pocket/tts'; " +
@@ -98,6 +112,10 @@ test('a process ends by itself though nobody disposes of the threads', async () 
   expect(await endOf(startModule(code))).toMatchObject({ code: 0, output: 'true\n' })
 })
 
-test.each([0, 1.5, 65])('%d threads are refused', async (threads) => {
-  await expect(PocketTts.load(mini, { threads })).rejects.toThrow('threads')
-})
+test.each([{ threads: 0 }, { threads: 1.5 }, { threads: 65 }, { threads: 2, simd: 'scalar' as const }])(
+  '%j is refused before anything is read',
+  async (options) => {
+    const unread = { model: 'nowhere.safetensors', tokenizer: 'nowhere.model' }
+    await refusal(PocketTts.load(unread, options), 'invalid-option', 'threads')
+  },
+)

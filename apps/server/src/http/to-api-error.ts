@@ -39,6 +39,7 @@ const engineError = ({ code, message }: PocketTtsError): ApiError => {
     case 'unsupported':
       return badRequest(message, 'invalid_value')
     case 'disposed':
+    case 'gpu-lost':
     case 'worker-failed':
       return new ApiError('the speech engine has stopped; try again later', {
         status: 503,

@@ -92,6 +92,8 @@ export class SpeechService {
   }
 }
 
+/** Codes of errors after which an engine speaks no more. */
+const deaths: ReadonlySet<string> = new Set(['worker-failed', 'gpu-lost', 'disposed'])
+
 /** Whether the error says that the engine has died. */
-export const isLost = (error: unknown): boolean =>
-  error instanceof PocketTtsError && (error.code === 'worker-failed' || error.code === 'disposed')
+export const isLost = (error: unknown): boolean => error instanceof PocketTtsError && deaths.has(error.code)
