@@ -144,6 +144,21 @@ export class FlowLm {
   }
 
   /**
+   * Begins one lane of a state anew, from a snapshot and with a text: `createState({ kernels })` with an executor that
+   * has lanes. Throws as `createState` and `promptTokens` do.
+   */
+  async beginLane(
+    state: FlowState,
+    lane: number,
+    { adopt, ids }: { readonly adopt: KvSnapshot; readonly ids: ArrayLike<number> },
+  ): Promise<void> {
+    const own = this.#own(state)
+    const rows = this.#parts.embeddings.gather(ids)
+    own.loadLane(lane, adopt)
+    own.prompt(rows, ids.length, lane)
+  }
+
+  /**
    * Reads rows that are embedded already, `[count, dModel]`, such as a voice prompt's.
    * Throws FlowLmError `input`, `capacity`, `state`, `disposed`.
    */

@@ -12,6 +12,11 @@ export interface FlowStateOptions {
   readonly adopt?: KvSnapshot | SharedSnapshot
   /** Positions to reserve, the adopted ones included. Default: those and 512 more. */
   readonly capacity?: number
+  /**
+   * What keeps and runs the state. Default: the model's executor; else another view of the same memory, such as one with
+   * lanes, which then begin with `FlowLm.beginLane`.
+   */
+  readonly kernels?: Kernels
 }
 
 /** What one stream has said and heard so far. */
@@ -66,7 +71,8 @@ export class BackboneState implements FlowState {
   #disposed = false
 
   constructor(model: BackboneModel, options: FlowStateOptions) {
-    const { kernels, backbone, config, promptRows } = model
+    const { backbone, config, promptRows } = model
+    const { kernels = model.kernels } = options
     const adopted = cacheSource(kernels, backbone, config, options.adopt)
     const { positions } = adopted
     const { capacity = positions + spareCapacity } = options
@@ -91,26 +97,45 @@ export class BackboneState implements FlowState {
   }
 
   /** Throws FlowLmError `disposed`, or `capacity` when fewer than `rows` positions are left. */
-  checkRoom(rows: number): void {
+  checkRoom(rows: number, lane?: number): void {
     this.#checkAlive()
-    if (this.position + rows <= this.capacity) return
-    throw capacityError(
-      `the state is at position ${this.position} and ${rows} more are asked for`,
-      this.capacity,
-    )
+    const position = lane === undefined ? this.position : (this.#lane(0, lane).position ?? 0)
+    if (position + rows <= this.capacity) return
+    throw capacityError(`the state is at position ${position} and ${rows} more are asked for`, this.capacity)
   }
 
-  /** Embeddings `[rows, dModel]` through the backbone, for what they leave in the caches. */
-  prompt(embeddings: Float32Array, rows: number): void {
-    this.checkRoom(rows)
+  /** Puts what a snapshot holds into one lane, in place of what was there. */
+  loadLane(lane: number, snapshot: KvSnapshot): void {
+    this.#checkAlive()
+    checkSnapshot(snapshot, this.#config)
+    snapshot.layers.forEach(({ k, v }, layer) => {
+      this.#lane(layer, lane).load(k, v, snapshot.positions)
+    })
+  }
+
+  /** Embeddings `[rows, dModel]` through the backbone, for what they leave in the caches, of one lane or of all. */
+  prompt(embeddings: Float32Array, rows: number, lane?: number): void {
+    this.checkRoom(rows, lane)
     const { dModel } = this.#config
     for (let row = 0, end = 0; row < rows; row = end) {
       end = row + this.#passRows(rows - row)
       this.#releaseLast()
-      const pass = new PromptPass(this.#kernels, this.backbone, this.#caches, end - row)
+      const pass = new PromptPass(
+        this.#kernels,
+        this.backbone,
+        this.#caches,
+        end - row,
+        lane === undefined ? {} : { lane },
+      )
       this.#last = pass
       pass.run(embeddings.subarray(row * dModel, end * dModel))
     }
+  }
+
+  #lane(layer: number, lane: number) {
+    const found = this.#caches[layer]?.lane?.(lane)
+    if (found) return found
+    throw new FlowLmError('state', `the state has no lanes, and lane ${lane} was asked for`)
   }
 
   #passRows(left: number): number {

@@ -1,4 +1,4 @@
-import type { Kernels, KvCache, NdArray, Plan } from '@pocket/nn'
+import type { Kernels, KvCache, NdArray, Plan, PlanOptions } from '@pocket/nn'
 import { type Backbone, layerTap, promptEndInputs, recordPrompt, recordPromptEnd } from './backbone.ts'
 
 /**
@@ -12,12 +12,18 @@ export class PromptPass implements Pick<Plan, 'taps' | 'read' | 'dispose'> {
   readonly #rows: number
   readonly #plan: Plan
 
-  constructor(kernels: Kernels, backbone: Backbone, caches: readonly KvCache[], rows: number) {
+  constructor(
+    kernels: Kernels,
+    backbone: Backbone,
+    caches: readonly KvCache[],
+    rows: number,
+    options?: PlanOptions,
+  ) {
     this.taps = ['embed', ...backbone.layers.map((_, index) => layerTap(index)), 'hidden']
     this.#kernels = kernels
     this.#backbone = backbone
     this.#rows = rows
-    this.#plan = kernels.plan(recordPrompt(backbone, caches, rows))
+    this.#plan = kernels.plan(recordPrompt(backbone, caches, rows), options)
   }
 
   /** `embeddings` `[rows, dModel]` */

@@ -97,9 +97,13 @@ export class MimiCodec {
     return new MimiDecoder(this.config, this.#stream(this.#decoder, true))
   }
 
-  /** A stream of latents to be decoded within recordings of the caller's own. */
-  createDecoderPass(): DecoderPass {
-    return new DecoderPass(this.#decoder, new StreamStates(this.#kernels, cacheOptions(this.config)))
+  /**
+   * A stream of latents to be decoded within recordings of the caller's own.
+   *
+   * @param kernels keeps the stream's states: another view of the codec's executor, such as one with lanes
+   */
+  createDecoderPass(kernels: Kernels = this.#kernels): DecoderPass {
+    return new DecoderPass(this.#decoder, new StreamStates(kernels, cacheOptions(this.config)))
   }
 
   /**

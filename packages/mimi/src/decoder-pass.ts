@@ -24,9 +24,9 @@ export class DecoderPass {
     return this.#network.describe(ops, latent, this.#states, (_, x) => x)
   }
 
-  /** Back to the beginning of a stream. */
-  reset(): void {
-    this.#states.reset()
+  /** Back to the beginning of a stream; with a lane, of that lane's on an executor that has lanes. */
+  reset(lane?: number): void {
+    this.#states.reset(lane)
   }
 
   /** Gives the stream's memory back; plans that use it must not run any more. */

@@ -41,8 +41,9 @@ export class StreamStates {
     return cache
   }
 
-  reset(): void {
-    for (const state of this.#all()) state.reset()
+  /** Back to the beginning, in all lanes or in one. */
+  reset(lane?: number): void {
+    for (const state of this.#all()) (lane === undefined ? state : state.lane?.(lane))?.reset()
   }
 
   dispose(): void {

@@ -7,7 +7,7 @@ export {
 } from './checkpoint.ts'
 export { KernelError, type KernelErrorCode } from './errors.ts'
 export { nextTurn } from './event-loop.ts'
-export type { Kernels, Plan } from './kernels.ts'
+export type { Kernels, Plan, PlanOptions } from './kernels.ts'
 export { type Layout, layOut } from './layout.ts'
 export { type Activation, type Norm, type Operation, operands } from './operation.ts'
 export { Operations } from './operations.ts'

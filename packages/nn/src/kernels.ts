@@ -29,9 +29,14 @@ export interface Kernels {
   convolutionState(weights: Convolution | TransposedConvolution): ConvolutionState
   kvCache(options: KvCacheOptions): KvCache
   /** Readies a recording: memory is laid out and everything bound now, so that `run` allocates nothing. */
-  plan(recording: Recording): Plan
+  plan(recording: Recording, options?: PlanOptions): Plan
   /** Gives all memory back; every handle and plan is dead afterwards. */
   dispose(): void
+}
+
+export interface PlanOptions {
+  /** On executors whose states have lanes: the one that the plan is for. Default: all of them. */
+  readonly lane?: number
 }
 
 /** A recording bound to memory. Inputs and taps keep their values from run to run. */

@@ -16,6 +16,8 @@ export interface ConvolutionState {
   readonly columns: number
   /** Back to the beginning of a stream. */
   reset(): void
+  /** On executors with lanes: what belongs to one of them. */
+  lane?(lane: number): Pick<ConvolutionState, 'reset'>
   dispose(): void
 }
 
@@ -51,6 +53,8 @@ export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
    */
   continued?(capacity: number): KvCache
   /** Back to the beginning; a continued cache goes back to where it was continued. */
+  /** On executors with lanes: what belongs to one of them. */
+  lane?(lane: number): Pick<KvCache, 'position' | 'load' | 'reset'>
   reset(): void
   dispose(): void
 }

@@ -42,6 +42,12 @@ export interface LoadOptions {
    */
   readonly threads?: number | undefined
   /**
+   * Utterances that a GPU speaks side by side, reading each weight once for all of them; more of them wait. What one
+   * hears does not depend on the others. Each lane takes memory on the GPU for 1024 positions. Default 1: no sharing,
+   * and any number at once. On the CPU it changes nothing.
+   */
+  readonly lanes?: number | undefined
+  /**
    * The most positions that one chunk may take: voice, text and frames together. Memory is reserved per chunk as needed,
    * so this only bounds what one very long clause can ask for. Default 4096.
    */
@@ -93,9 +99,10 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
       `codecPrecision int16 is for a codec on the CPU, which backend ${backend} has not; use backend cpu`,
     )
   }
-  const { maxPositions = usualMaxPositions } = options
-  if (!isWholeNumber(maxPositions))
-    throw invalidOption('maxPositions', maxPositions, 'a whole number of at least 1')
+  const { maxPositions = usualMaxPositions, lanes = 1 } = options
+  for (const [name, value] of Object.entries({ maxPositions, lanes })) {
+    if (!isWholeNumber(value)) throw invalidOption(name, value, 'a whole number of at least 1')
+  }
   checkThreads(options)
   return { ...options, maxPositions }
 }

@@ -187,6 +187,7 @@ describe('before anything is loaded', () => {
     [{ codecPrecision: 'int8' }, 'invalid-option', 'codecPrecision is int8; it must be one of stored, int16'],
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],
     [{ maxPositions: 0 }, 'invalid-option', 'maxPositions is 0'],
+    [{ lanes: 1.5 }, 'invalid-option', 'lanes is 1.5'],
     [{ threads: 1.5 }, 'invalid-option', 'threads is 1.5'],
     [{ threads: Symbol('two') }, 'invalid-option', 'threads is of type symbol'],
     [{ signal: {} }, 'invalid-option', 'signal is of type object; it must be an AbortSignal'],

@@ -1,8 +1,11 @@
 import type { CpuKernels } from '@pocket/kernels-cpu'
 import type { GpuKernels } from '@pocket/kernels-wgsl'
 import { PocketTtsError } from '../errors.ts'
+import type { FrameSource } from '../generate/frame-source.ts'
 import { HybridFrameSource } from '../sources/hybrid.ts'
-import { RunAheadSource } from '../sources/run-ahead.ts'
+import { LaneSource } from '../sources/lane.ts'
+import { LaneScheduler } from '../sources/lane-scheduler.ts'
+import { type Pace, RunAheadSource } from '../sources/run-ahead.ts'
 import { SharedVoices } from '../sources/shared-voices.ts'
 import type { Backend } from './backend.ts'
 import { type CpuOptions, createCpu } from './cpu-backend.ts'
@@ -16,6 +19,12 @@ import { findDifference } from './self-check.ts'
 const gpuPromptRows = [32, 8, 1]
 
 /**
+ * Positions of a lane, taken when the model is loaded: a voice of ten seconds, a chunk of 50 tokens and all its frames
+ * are 410. Of the usual model a position takes 49 kB.
+ */
+const lanePositions = 1024
+
+/**
  * Both networks on a GPU, every value of a frame staying there. Takes `gpu` over, also where it fails.
  * Throws PocketTtsError `gpu-refused` where the GPU does not compute what `expected` holds.
  */
@@ -23,6 +32,7 @@ export const loadGpuBackend = async (
   files: NetworkFiles,
   gpu: GpuKernels,
   expected: KnownFrames,
+  lanes = 1,
 ): Promise<Backend> => {
   try {
     const model = {
@@ -30,7 +40,10 @@ export const loadGpuBackend = async (
       codec: await loadCodec(files, gpu),
     }
     const adapter = describeAdapter(gpu.device)
-    const found = await speakKnownFrames(new RunAheadSource(model, gpu, oneByOne), model.flowLm, expected)
+    const scheduler = lanes > 1 && new LaneScheduler(model, gpu.withLanes(lanes), lanePositions)
+    const sourceAt = (pace: Pace): FrameSource =>
+      scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace)
+    const found = await speakKnownFrames(sourceAt(oneByOne), model.flowLm, expected)
     refuseDifference(found, expected, adapter)
     const pace = paceFor(found.frameMs)
     return {
@@ -42,7 +55,7 @@ export const loadGpuBackend = async (
       },
       ...model,
       threads: 1,
-      createSource: () => new RunAheadSource(model, gpu, pace),
+      createSource: () => sourceAt(pace),
       dispose: () => gpu.dispose(),
     }
   } catch (error) {

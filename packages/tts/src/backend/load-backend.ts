@@ -18,7 +18,7 @@ import { describeAdapter, isSoftware, openGpu } from './open-gpu.ts'
  */
 export const loadBackend = async (
   files: NetworkFiles,
-  options: Pick<LoadOptions, 'backend' | keyof CpuOptions>,
+  options: Pick<LoadOptions, 'backend' | 'lanes' | keyof CpuOptions>,
   onWarning: (warning: Warning) => void,
 ): Promise<Backend> => {
   const { backend = 'auto' } = options
@@ -29,7 +29,7 @@ export const loadBackend = async (
   const gpu = await openGpu()
   const expected = await knownFramesOfCpu(files, options, gpu)
   return backend === 'gpu'
-    ? loadGpuBackend(files, gpu, expected)
+    ? loadGpuBackend(files, gpu, expected, options.lanes)
     : loadHybridBackend(files, gpu, expected, options)
 }
 
@@ -55,7 +55,7 @@ const knownFramesOfCpu = async (
 /** The faster of what there is and computes rightly. Whatever is the matter with a GPU, there is the CPU. */
 export const chooseBackend = async (
   files: NetworkFiles,
-  options: CpuOptions,
+  options: CpuOptions & Pick<LoadOptions, 'lanes'>,
   onWarning: (warning: Warning) => void,
   open: typeof openHardware = openHardware,
 ): Promise<Backend> => {
@@ -71,7 +71,7 @@ export const chooseBackend = async (
   const about = aboutGpu(gpu)
   try {
     const expected = await speakKnownFrames(cpu.createSource(), cpu.flowLm)
-    const candidate = await loadGpuBackend(files, gpu, expected)
+    const candidate = await loadGpuBackend(files, gpu, expected, options.lanes)
     const { frameMs } = candidate.report
     if ((frameMs?.gpu ?? Number.POSITIVE_INFINITY) < expected.frameMs) {
       cpu.dispose()

@@ -168,28 +168,57 @@ describeOnGpu('the reference model on the GPU', () => {
     return frames
   }
 
+  /** Samples of a chunk that runs to its greatest length. */
+  const speak = async (
+    { createSource, flowLm }: Backend,
+    seed: number,
+    maxFrames: number,
+  ): Promise<Float32Array> => {
+    const voice = await tts.loadVoice(tinyVoice)
+    const noise = scaledNoise(referenceNoise(seed), 0.7)
+    const samples: number[] = []
+    for await (const { pcm } of driveUtterance([chunkOf(maxFrames)], {
+      source: createSource(),
+      voice,
+      settings: { noise, lsdSteps: 1, eosThreshold: 1000, onProgress: undefined, onWarning: undefined },
+      latentDim: flowLm.config.latentDim,
+      sampleRate: 24000,
+      signal: new AbortController().signal,
+    })) {
+      samples.push(...pcm)
+    }
+    return Float32Array.from(samples)
+  }
+
+  test('utterances in lanes join, leave and wait, and do not hear one another', async () => {
+    const cpu = await loadCpuBackend(files, { simd: fastest })
+    const backend = await loadGpuBackend(files, shared(), await knownFrames(), 2)
+    const alone = await speak(backend, 1, 6)
+    expect(relativeL2(alone, await speak(cpu, 1, 6))).toBeLessThan(tolerance)
+    // Three in two lanes: the last begins where the second has left, beside the first.
+    const [beside, ...others] = await Promise.all([
+      speak(backend, 1, 6),
+      speak(backend, 2, 2),
+      speak(backend, 3, 3),
+    ])
+    expect(Buffer.from(beside.buffer).equals(Buffer.from(alone.buffer))).toBe(true)
+    for (const [index, samples] of others.entries()) {
+      expect(relativeL2(samples, await speak(cpu, index + 2, index + 2))).toBeLessThan(tolerance)
+    }
+    const tooLong = new Uint32Array(1100)
+    await expect(
+      backend.createSource().start(await tts.loadVoice(tinyVoice), tooLong, 1),
+    ).rejects.toMatchObject({ code: 'too-long' })
+    backend.dispose()
+    cpu.dispose()
+  }, 300_000)
+
   test('may have the codec alone, and then speaks as the CPU does', async () => {
     const cpu = await loadCpuBackend(files, { simd: fastest })
     const hybrid = await loadHybridBackend(files, shared(), await knownFrames(), { simd: fastest })
     expect(hybrid.report).toMatchObject({ name: 'hybrid', adapter: tts.backend.adapter })
-    const voice = await tts.loadVoice(tinyVoice)
-    const speak = async ({ createSource, flowLm }: Backend): Promise<number[]> => {
-      const noise = scaledNoise(referenceNoise(3), 0.7)
-      const samples: number[] = []
-      for await (const { pcm } of driveUtterance([chunkOf(5)], {
-        source: createSource(),
-        voice,
-        settings: { noise, lsdSteps: 1, eosThreshold: 1000, onProgress: undefined, onWarning: undefined },
-        latentDim: flowLm.config.latentDim,
-        sampleRate: 24000,
-        signal: new AbortController().signal,
-      })) {
-        samples.push(...pcm)
-      }
-      return samples
-    }
-    const expected = await speak(cpu)
-    const found = await speak(hybrid)
+    const expected = await speak(cpu, 3, 5)
+    const found = await speak(hybrid, 3, 5)
     expect(found.length).toBe(5 * 1920)
     expect(relativeL2(found, expected)).toBeLessThan(tolerance)
     hybrid.dispose()

@@ -1,0 +1,37 @@
+import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
+import type { Voice } from '../voices/voice.ts'
+import type { LaneScheduler } from './lane-scheduler.ts'
+
+/** An utterance among others that are spoken in the same runs. */
+export class LaneSource implements FrameSource {
+  readonly #scheduler: LaneScheduler
+  #chunk: { readonly lane: number; readonly maxFrames: number } | undefined
+
+  constructor(scheduler: LaneScheduler) {
+    this.#scheduler = scheduler
+  }
+
+  async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
+    this.#chunk = { lane: await this.#scheduler.join(voice, ids, maxFrames), maxFrames }
+  }
+
+  next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
+    return this.#scheduler.frame(this.#current().lane, previous, noise, lsdSteps)
+  }
+
+  run(noise: NoiseRows, { lsdSteps }: StepOptions): AsyncGenerator<Step, void, void> {
+    const { lane, maxFrames } = this.#current()
+    return this.#scheduler.frames(lane, noise, lsdSteps, maxFrames)
+  }
+
+  async end(): Promise<void> {
+    const chunk = this.#chunk
+    this.#chunk = undefined
+    if (chunk) this.#scheduler.leave(chunk.lane)
+  }
+
+  #current(): { readonly lane: number; readonly maxFrames: number } {
+    if (this.#chunk) return this.#chunk
+    throw new Error('a frame was asked for outside start() and end()')
+  }
+}
