@@ -37,19 +37,32 @@ export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise
   const owned = options.device === undefined
   const withSubgroups = readCapabilities(device, { subgroups, tuning })
   const without = { ...withSubgroups, subgroups: undefined }
+  let failure: unknown
   for (const capabilities of withSubgroups.subgroups ? [withSubgroups, without] : [without]) {
     const gpu = new Gpu(device, capabilities, owned)
-    const kernels = new DeviceKernels(gpu, lanes)
-    if (!selfTest || (await passesSelfTest(kernels.withLanes(1)))) return kernels
+    try {
+      const kernels = new DeviceKernels(gpu, lanes)
+      if (!selfTest || (await passesSelfTest(kernels.withLanes(1)))) return kernels
+      failure = wrongNumbers(device)
+    } catch (error) {
+      failure = error
+    }
     gpu.release()
   }
-  const name = describe(device.adapterInfo)
   if (owned) device.destroy()
-  throw new KernelError(
-    'self-test',
-    `the GPU ${name} computes wrong numbers: update the driver, or use the CPU (@pocket/kernels-cpu)`,
-  )
+  throw failure instanceof KernelError ? failure : noKernels(device, failure)
 }
+
+const advice = 'update the driver, or use the CPU (@pocket/kernels-cpu)'
+
+const wrongNumbers = ({ adapterInfo }: GPUDevice): KernelError =>
+  new KernelError('self-test', `the GPU ${describe(adapterInfo)} computes wrong numbers: ${advice}`)
+
+/** Such as a compiler in a driver that takes offence at a kernel. */
+const noKernels = ({ adapterInfo }: GPUDevice, cause: unknown): KernelError =>
+  new KernelError('self-test', `the GPU ${describe(adapterInfo)} cannot run the kernels: ${advice}`, {
+    cause,
+  })
 
 const requestDevice = async (adapter: GPUAdapter): Promise<GPUDevice> => {
   const requiredFeatures = wantedFeatures.filter((feature) => adapter.features.has(feature))

@@ -1,7 +1,7 @@
 import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { record } from '@pocket/nn'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { create } from 'webgpu'
 
 const weight = { dtype: 'F32' as const, shape: [4, 4], bytes: new Uint8Array(64) }
@@ -25,6 +25,15 @@ describe('a device that computes nothing', () => {
     const device = await nullDevice()
     await expect(createGpuKernels({ device, lanes: 0 })).rejects.toMatchObject({ code: 'shape' })
     device.destroy()
+  })
+
+  it.each([{}, { lanes: 0 }])('is closed again where it was opened for nothing: %j', async (options) => {
+    const adapter = await create(['backend=null']).requestAdapter()
+    if (!adapter) throw new Error('Dawn has no null adapter')
+    using request = vi.spyOn(adapter, 'requestDevice')
+    await expect(createGpuKernels({ adapter, ...options })).rejects.toMatchObject({ name: 'KernelError' })
+    const device: GPUDevice = await request.mock.results[0]?.value
+    expect(await device.lost).toMatchObject({ reason: 'destroyed' })
   })
 
   it('says which plans and weights it refuses', async () => {

@@ -27,26 +27,26 @@ export const loadBackend = async (
   if (backend === 'cpu' || isForCpu) return loadCpuBackend(files, options)
   if (backend === 'auto') return chooseBackend(files, options, onWarning)
   const gpu = await openGpu()
-  const expected = await knownFramesOfCpu(files, options, gpu)
+  const { cpu, expected } = await measureCpu(files, options, gpu)
+  // Its memory is not wanted for more.
+  cpu.dispose()
   return backend === 'gpu'
     ? loadGpuBackend(files, gpu, expected, options.lanes)
     : loadHybridBackend(files, gpu, expected, options)
 }
 
-/** What the CPU computes, which is then given back: its memory is not wanted for more. */
-const knownFramesOfCpu = async (
+/** The CPU, and what it computes. Where it cannot, `gpu` is given back too. */
+const measureCpu = async (
   files: NetworkFiles,
   options: CpuOptions,
   gpu: GpuKernels,
-): Promise<KnownFrames> => {
+): Promise<{ cpu: Backend; expected: KnownFrames }> => {
+  let cpu: Backend | undefined
   try {
-    const cpu = await loadCpuBackend(files, options)
-    try {
-      return await speakKnownFrames(cpu.createSource(), cpu.flowLm)
-    } finally {
-      cpu.dispose()
-    }
+    cpu = await loadCpuBackend(files, options)
+    return { cpu, expected: await speakKnownFrames(cpu.createSource(), cpu.flowLm) }
   } catch (error) {
+    cpu?.dispose()
     gpu.dispose()
     throw error
   }
@@ -59,18 +59,13 @@ export const chooseBackend = async (
   onWarning: (warning: Warning) => void,
   open: typeof openHardware = openHardware,
 ): Promise<Backend> => {
-  const gpu = await open()
+  const refuse = (reason: string): void =>
+    onWarning({ code: 'gpu-refused', message: `the CPU is used: ${reason}` })
+  const gpu = await openOrReason(open, refuse)
   if ('reason' in gpu) return withReport(await loadCpuBackend(files, options), gpu)
-  let cpu: Backend
-  try {
-    cpu = await loadCpuBackend(files, options)
-  } catch (error) {
-    gpu.dispose()
-    throw error
-  }
+  const { cpu, expected } = await measureCpu(files, options, gpu)
   const about = aboutGpu(gpu)
   try {
-    const expected = await speakKnownFrames(cpu.createSource(), cpu.flowLm)
     const candidate = await loadGpuBackend(files, gpu, expected, options.lanes)
     const { frameMs } = candidate.report
     if ((frameMs?.gpu ?? Number.POSITIVE_INFINITY) < expected.frameMs) {
@@ -84,28 +79,39 @@ export const chooseBackend = async (
       cpu.dispose()
       throw error
     }
-    const reason = error instanceof Error ? error.message : String(error)
-    onWarning({ code: 'gpu-refused', message: `the CPU is used: ${reason}` })
+    const reason = messageOf(error)
+    refuse(reason)
     return withReport(cpu, { ...about, reason })
   }
 }
 
-/** A GPU that is one, or why there is none. */
-const openHardware = async (): Promise<
-  GpuKernels | (Omit<Backend['report'], 'name'> & { readonly reason: string })
-> => {
+type NoGpu = Omit<Backend['report'], 'name'> & { readonly reason: string }
+
+/** A GPU that is one, or why there is none. Throws as `openGpu` does. */
+const openHardware = async (): Promise<GpuKernels | NoGpu> => {
   if (!platform.mayHaveGpu()) return { reason: 'there is no GPU here' }
+  const gpu = await openGpu()
+  if (!isSoftware(gpu.device)) return gpu
+  const about = aboutGpu(gpu)
+  gpu.dispose()
+  return { ...about, reason: 'it computes on the CPU as well, and slower' }
+}
+
+/** Whatever keeps a GPU from being opened is why it is not used. That there is none is nothing to refuse. */
+const openOrReason = async (
+  open: typeof openHardware,
+  refuse: (reason: string) => void,
+): Promise<GpuKernels | NoGpu> => {
   try {
-    const gpu = await openGpu()
-    if (!isSoftware(gpu.device)) return gpu
-    const about = aboutGpu(gpu)
-    gpu.dispose()
-    return { ...about, reason: 'it computes on the CPU as well, and slower' }
+    return await open()
   } catch (error) {
-    if (error instanceof PocketTtsError && error.code === 'gpu-unavailable') return { reason: error.message }
-    throw error
+    const reason = messageOf(error)
+    if (!(error instanceof PocketTtsError && error.code === 'gpu-unavailable')) refuse(reason)
+    return { reason }
   }
 }
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 const aboutGpu = ({ device }: GpuKernels) => ({
   adapter: describeAdapter(device),

@@ -31,7 +31,14 @@ export class HybridFrameSource implements FrameSource {
   async start({ kv }: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
     const capacity = kv.positions + ids.length + maxFrames
     const state = this.#beginWith(kv, capacity)
-    this.#chunk = { kv, state, decoder: this.#codec.createDecoder(), maxFrames }
+    try {
+      this.#chunk = { kv, state, decoder: this.#codec.createDecoder(), maxFrames }
+    } catch (error) {
+      // A GPU that is gone gives no decoder.
+      state.dispose()
+      this.#voices.release(kv)
+      throw error
+    }
     await this.#flowLm.promptTokens(ids, state)
   }
 

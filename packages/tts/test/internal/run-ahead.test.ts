@@ -5,7 +5,7 @@ import { mini } from '@pocket/mini'
 import { openFile } from '@pocket/safetensors/node'
 import { type NoiseSource, PocketTts, referenceNoise, type UtteranceChunk, type Voice } from '@pocket/tts'
 import { relativeL2 } from '@tooling/fixtures'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { driveUtterance } from '../../src/generate/driver.ts'
 import type { FrameSource } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
@@ -243,4 +243,18 @@ test('two networks on their own executors say the same, side by side with one sh
   for (const spoken of await Promise.all(sources.map((source) => speak(source, chunks)))) {
     expect(sameBits(spoken.pcm, expected.pcm)).toBe(true)
   }
+})
+
+test('a hybrid source that gets no decoder, as from a GPU that is gone, holds nothing', async () => {
+  const gone = await loadNetworks(fastest)
+  gone.kernels.dispose()
+  const voices = new SharedVoices(model.flowLm)
+  using createState = vi.spyOn(model.flowLm, 'createState')
+  using release = vi.spyOn(voices, 'release')
+  const source = new HybridFrameSource(model.flowLm, gone.codec, voices)
+  const disposed = { code: 'disposed' }
+  await expect(source.start(voice, Uint32Array.of(1), 4)).rejects.toMatchObject(disposed)
+  await source.end()
+  await expect(createState.mock.results[0]?.value.snapshot()).rejects.toMatchObject(disposed)
+  expect(release).toHaveBeenCalledOnce()
 })
