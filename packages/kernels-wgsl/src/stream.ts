@@ -13,7 +13,8 @@ export interface GpuStreamOptions {
 }
 
 export interface SubmitOptions {
-  /** Which lanes take part; one at rest keeps its states, and its outputs mean nothing. Default: all. */
+  /** Which lanes take part; one at rest keeps its states and what it was fed, and its outputs mean
+   * nothing. Default: all. */
   readonly active?: readonly boolean[]
 }
 
@@ -45,6 +46,7 @@ export interface GpuStream {
 interface Feedback {
   readonly from: GPUBuffer
   readonly to: GPUBuffer
+  /** Of one lane. */
   readonly bytes: number
 }
 
@@ -120,7 +122,7 @@ export class DeviceStream implements GpuStream {
     const bytes = rows.length * this.#outputBytes
     const staging = await this.#gpu.timeline.enqueue(this.#bound.ready, () => {
       const staging = this.#gpu.staging.take(bytes)
-      this.#encode(data, rows.length, staging)
+      this.#encode(data, rows.length, active, staging)
       return staging
     })
     const values = new Float32Array(await this.#gpu.staging.collect(staging, bytes))
@@ -213,7 +215,7 @@ export class DeviceStream implements GpuStream {
     return data
   }
 
-  #encode(data: ArrayBuffer, runs: number, staging: GPUBuffer): void {
+  #encode(data: ArrayBuffer, runs: number, active: readonly boolean[], staging: GPUBuffer): void {
     const { recording, controlBytes } = this.#bound
     const { device } = this.#gpu
     const { label } = recording
@@ -229,7 +231,7 @@ export class DeviceStream implements GpuStream {
       const pass = encoder.beginComputePass({ label })
       this.#bound.encode(pass, upload, run * controlBytes)
       pass.end()
-      for (const { from, to, bytes } of this.#feedback) encoder.copyBufferToBuffer(from, 0, to, 0, bytes)
+      for (const feedback of this.#feedback) copyFeedback(encoder, feedback, active)
       for (const { buffer, bytes } of this.#outputs) {
         encoder.copyBufferToBuffer(buffer, 0, staging, to, bytes)
         to += bytes
@@ -272,7 +274,18 @@ const feedbackOf = (bound: BoundRecording, from: string, to: string): Feedback =
       `stream ${label}: ${from} is ${shape(source)}, but ${to}, which it is fed to, ${shape(target)}`,
     )
   }
-  return { from: source.buffer, to: target.buffer, bytes: source.bytes }
+  return { from: source.buffer, to: target.buffer, bytes: source.laneStride * 4 }
+}
+
+/** A lane at rest keeps its input as it keeps its states: it goes on from there. */
+const copyFeedback = (
+  encoder: GPUCommandEncoder,
+  { from, to, bytes }: Feedback,
+  active: readonly boolean[],
+): void => {
+  active.forEach((isActive, lane) => {
+    if (isActive) encoder.copyBufferToBuffer(from, lane * bytes, to, lane * bytes, bytes)
+  })
 }
 
 const unknownInput = ({ label, inputs }: Recording, name: string): KernelError =>

@@ -148,8 +148,16 @@ await describeOnGpu(
       return [...(values?.subarray(lane * length, (lane + 1) * length) ?? [])]
     }
 
-    /** One utterance in `lane` of a stream whose other lanes do what `neighbours` says, from frame `joins` on. */
-    const utterance = async (lane: number, joins: number, neighbours: boolean): Promise<number[]> => {
+    /**
+     * One utterance in `lane` of a stream whose other lanes do what `neighbours` says, from run `joins` on. `rests` says
+     * in which runs it takes no part.
+     */
+    const utterance = async (
+      lane: number,
+      joins: number,
+      neighbours: boolean,
+      rests: (run: number) => boolean = () => false,
+    ): Promise<number[]> => {
       const { stream, cache, states } = open(kernels(), weightsOn(kernels()))
       const begin = (one: number, seed: number): void => {
         stream.write('latent', noise(latentDim, seed), one)
@@ -158,15 +166,19 @@ await describeOnGpu(
         for (const state of states) state.lane(one).reset()
       }
       const heard: number[] = []
-      for (let frame = 0; frame < joins + 9; frame++) {
-        if (frame === joins) begin(lane, 5)
-        else if (neighbours && frame % 4 === 1) begin((lane + 1) % lanes, frame)
+      let frames = 0
+      for (let run = 0; frames < 9; run++) {
+        if (run === joins) begin(lane, 5)
+        else if (neighbours && run % 4 === 1) begin((lane + 1) % lanes, run)
+        const takesPart = run >= joins && !rests(run)
         const active = Array.from({ length: lanes }, (_, one) =>
-          one === lane ? frame >= joins : neighbours && (frame + one) % 3 > 0,
+          one === lane ? takesPart : neighbours && (run + one) % 3 > 0,
         )
-        const values = inLanes((one) => noise(latentDim, one === lane ? 100 + frame - joins : frame * one))
+        const values = inLanes((one) => noise(latentDim, one === lane ? 100 + frames : run * one))
         const [outputs] = await stream.submit([{ noise: values }], { active })
-        if (frame >= joins) heard.push(...laneOf(outputs?.next, lane), ...laneOf(outputs?.pcm, lane))
+        if (!takesPart) continue
+        heard.push(...laneOf(outputs?.next, lane), ...laneOf(outputs?.pcm, lane))
+        frames++
       }
       return heard
     }
@@ -177,6 +189,7 @@ await describeOnGpu(
       expect(await utterance(0, 0, true)).toEqual(alone)
       expect(await utterance(1, 4, true)).toEqual(alone)
       expect(await utterance(2, 5, true)).toEqual(alone)
+      expect(await utterance(1, 2, true, (run) => run % 3 === 2)).toEqual(alone)
     })
 
     it('keep their states while they rest', async () => {
