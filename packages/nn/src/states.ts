@@ -52,9 +52,9 @@ export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
    * for one that is itself continued from another.
    */
   continued?(capacity: number): KvCache
-  /** Back to the beginning; a continued cache goes back to where it was continued. */
   /** On executors with lanes: what belongs to one of them. */
   lane?(lane: number): Pick<KvCache, 'position' | 'load' | 'reset'>
+  /** Back to the beginning; a continued cache goes back to where it was continued. */
   reset(): void
   dispose(): void
 }

@@ -96,7 +96,7 @@ async function* driveChunk(
     return { pcm: samples, endsChunk }
   }
   try {
-    await source.start(voice, chunk.ids, chunk.maxFrames)
+    await source.start(voice, chunk.ids, chunk.maxFrames, signal)
     steps = stepsOf(source, noise, settings)
     for (let step = 0; step < chunk.maxFrames; step++) {
       if (step > 0) await turn(context)

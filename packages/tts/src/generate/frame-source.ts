@@ -36,9 +36,10 @@ export interface NoiseRows {
 export interface FrameSource {
   /**
    * Begins a chunk from the voice and a fresh codec stream, and reads its text. Reserves the positions of the voice,
-   * the ids and `maxFrames` steps, or throws before any work.
+   * the ids and `maxFrames` steps, or throws before any work. A source that has to wait for others stops waiting when
+   * `signal` is aborted, and rejects with its reason.
    */
-  start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void>
+  start(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<void>
   /** The next frame. `previous` is the latent of the step before, null at the beginning; `noise` is scaled. */
   next(previous: Float32Array | null, noise: Float32Array, options: StepOptions): Promise<Step>
   /** For sources that feed their own latents and run ahead; the driver stops reading when the chunk ends. */

@@ -53,7 +53,8 @@ export class LaneScheduler {
   /** By LSD steps. */
   readonly #streams = new Map<number, { stream: LaneStream; beginning: Float32Array }>()
   readonly #free: number[]
-  readonly #waiting: ((lane: number) => void)[] = []
+  /** Who waits for a lane, in the order of the calls. */
+  readonly #waiting = new Set<(lane: number) => void>()
   readonly #seats = new Set<Seat>()
   #underWay = 0
 
@@ -70,8 +71,11 @@ export class LaneScheduler {
     this.#free = Array.from({ length: executor.lanes }, (_, lane) => lane)
   }
 
-  /** A lane, once there is one, which has read the voice and the text. Throws PocketTtsError `too-long` before that. */
-  async join(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<number> {
+  /**
+   * A lane, once there is one, which has read the voice and the text. Throws PocketTtsError `too-long` before that, and
+   * the reason of a signal that is aborted meanwhile.
+   */
+  async join(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<number> {
     const needed = voice.kv.positions + ids.length + maxFrames
     const { capacity } = this.#state
     if (needed > capacity) {
@@ -80,7 +84,7 @@ export class LaneScheduler {
         `a chunk needs ${needed} positions and a lane has ${capacity}; add punctuation to split at, or load with lanes: 1`,
       )
     }
-    const lane = this.#free.pop() ?? (await new Promise<number>((resolve) => this.#waiting.push(resolve)))
+    const lane = this.#free.pop() ?? (await this.#nextLane(signal))
     try {
       this.#decoder.reset(lane)
       await this.#model.flowLm.beginLane(this.#state, lane, { adopt: voice.kv, ids })
@@ -92,9 +96,30 @@ export class LaneScheduler {
   }
 
   leave(lane: number): void {
-    const next = this.#waiting.shift()
+    const [next] = this.#waiting
     if (next) next(lane)
     else this.#free.push(lane)
+  }
+
+  /** The lane that is left next. */
+  #nextLane(signal: AbortSignal | undefined): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const stop = (): void => {
+        this.#waiting.delete(take)
+        signal?.removeEventListener('abort', giveUp)
+      }
+      const take = (lane: number): void => {
+        stop()
+        resolve(lane)
+      }
+      const giveUp = (): void => {
+        stop()
+        reject(signal?.reason)
+      }
+      signal?.throwIfAborted()
+      signal?.addEventListener('abort', giveUp)
+      this.#waiting.add(take)
+    })
   }
 
   /** One frame of one lane, from the latent given. */

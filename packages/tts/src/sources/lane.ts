@@ -11,8 +11,8 @@ export class LaneSource implements FrameSource {
     this.#scheduler = scheduler
   }
 
-  async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
-    this.#chunk = { lane: await this.#scheduler.join(voice, ids, maxFrames), maxFrames }
+  async start(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<void> {
+    this.#chunk = { lane: await this.#scheduler.join(voice, ids, maxFrames, signal), maxFrames }
   }
 
   next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {

@@ -11,7 +11,7 @@ import { type KnownFrames, speakKnownFrames } from '../../src/backend/known-fram
 import { chooseBackend } from '../../src/backend/load-backend.ts'
 import type { NetworkFiles } from '../../src/backend/networks.ts'
 import { driveUtterance } from '../../src/generate/driver.ts'
-import { type Step, samplesOf } from '../../src/generate/frame-source.ts'
+import { type FrameSource, type Step, samplesOf } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 import { RunAheadSource } from '../../src/sources/run-ahead.ts'
@@ -205,10 +205,22 @@ describeOnGpu('the reference model on the GPU', () => {
     for (const [index, samples] of others.entries()) {
       expect(relativeL2(samples, await speak(cpu, index + 2, index + 2))).toBeLessThan(tolerance)
     }
-    const tooLong = new Uint32Array(1100)
-    await expect(
-      backend.createSource().start(await tts.loadVoice(tinyVoice), tooLong, 1),
-    ).rejects.toMatchObject({ code: 'too-long' })
+    const voice = await tts.loadVoice(tinyVoice)
+    const join = async (text = Uint32Array.of(5), signal?: AbortSignal): Promise<FrameSource> => {
+      const source = backend.createSource()
+      await source.start(voice, text, 1, signal)
+      return source
+    }
+    await expect(join(new Uint32Array(1100))).rejects.toMatchObject({ code: 'too-long' })
+    // Who waits for a lane may go, and takes none along.
+    const speakers = [await join(), await join()]
+    const stop = new AbortController()
+    const waiting = join(undefined, stop.signal)
+    stop.abort('enough')
+    await expect(waiting).rejects.toBe('enough')
+    const next = join()
+    for (const speaker of speakers) await speaker.end()
+    for (const speaker of [await next, await join()]) await speaker.end()
     backend.dispose()
     cpu.dispose()
   }, 300_000)

@@ -142,7 +142,7 @@ describe('a source that runs ahead of the driver', () => {
     const ahead = await speak(new RunAheadSource(model, streams, every(3, 2)), chunks)
     const source = new RunAheadSource(model, streams, every(3, 2))
     const inLockstep: FrameSource = {
-      start: (...asked) => source.start(...asked),
+      start: (voice, ids, maxFrames) => source.start(voice, ids, maxFrames),
       next: (...asked) => source.next(...asked),
       end: () => source.end(),
     }
