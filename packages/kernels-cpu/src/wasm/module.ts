@@ -1,3 +1,4 @@
+import { KernelError } from '@pocket/nn'
 import { WasmKernels } from './kernels.ts'
 import type { SimdLevel } from './probe.ts'
 import { Runtime } from './runtime.ts'
@@ -18,6 +19,10 @@ export const kernelModule = (level: WasmLevel, sharing: Sharing = 'single'): Pro
   if (known) return known
   const module = compileTested(level, sharing)
   modules.set(key, module)
+  // Memory that could not be had may be there the next time; a processor that computes wrongly goes on to.
+  module.catch((error: unknown) => {
+    if (!(error instanceof KernelError && error.code === 'self-test')) modules.delete(key)
+  })
   return module
 }
 

@@ -59,10 +59,13 @@ const leastLoad = 1 << 15
 /** About fifty microseconds: whoever is done waits for as long at most. */
 const mostLoad = 1 << 19
 
+/** What fits into a ticket's 16 bits: `ticket` of assembly/crew.ts. */
+const mostPieces = 0xffff
+
 export const piecesOf = (units: number, load: number, threads: number): number => {
   if (threads === 1) return 1
   const wanted = Math.max(piecesPerThread * threads, Math.ceil(load / mostLoad))
-  return Math.max(1, Math.min(units, wanted, Math.floor(load / leastLoad)))
+  return Math.max(1, Math.min(units, wanted, mostPieces, Math.floor(load / leastLoad)))
 }
 
 /** Rows that are worth a block of weights of their own in a product, which is copied for each part of them. */

@@ -9,6 +9,17 @@ afterEach(() => {
   vi.unstubAllGlobals()
 })
 
+const refuseSharedMemory = () => {
+  const { Memory } = WebAssembly
+  class NeverShared extends Memory {
+    constructor(descriptor: WebAssembly.MemoryDescriptor) {
+      if (descriptor.shared) throw new RangeError('could not allocate memory')
+      super(descriptor)
+    }
+  }
+  return vi.spyOn(WebAssembly, 'Memory').mockImplementation(NeverShared)
+}
+
 const unavailable = { name: 'KernelError', code: 'unavailable' }
 
 describe.skipIf(probeSimd() === 'scalar')('where memory cannot be shared', () => {
@@ -38,16 +49,7 @@ describe.skipIf(probeSimd() === 'scalar')('where memory cannot be shared', () =>
     ],
     [
       'an engine refuses shared memory of any size',
-      () => {
-        const { Memory } = WebAssembly
-        class NeverShared extends Memory {
-          constructor(descriptor: WebAssembly.MemoryDescriptor) {
-            if (descriptor.shared) throw new RangeError('could not allocate memory')
-            super(descriptor)
-          }
-        }
-        vi.spyOn(WebAssembly, 'Memory').mockImplementation(NeverShared)
-      },
+      () => refuseSharedMemory(),
       'shared memory cannot be had',
     ],
   ])('because %s, one thread is the default and more by name an error', async (_, prevent, why) => {
@@ -78,6 +80,19 @@ describe.skipIf(probeSimd() === 'scalar')('a shared memory that may not grow far
   })
 })
 
+it.skipIf(probeSimd() !== 'relaxed')(
+  'memory that could not be had is asked for again the next time',
+  async () => {
+    // Of a level that no other test here has: what is tested once is kept.
+    const refusing = refuseSharedMemory()
+    await expect(createWasmKernels('relaxed', 2)).rejects.toMatchObject(unavailable)
+    refusing.mockRestore()
+    const kernels = await createWasmKernels('relaxed', 2)
+    expect(kernels.threads).toBe(2)
+    kernels.dispose()
+  },
+)
+
 describe('work is cut', () => {
   it('into no more pieces than there are units, and into none that are not worth it', () => {
     expect(piecesOf(100, 1e9, 1)).toBe(1)
@@ -87,6 +102,7 @@ describe('work is cut', () => {
     expect(piecesOf(100, 1e7, 2)).toBe(20)
     expect(piecesOf(100, 10, 2)).toBe(1)
     expect(piecesOf(0, 0, 2)).toBe(1)
+    expect(piecesOf(1e6, 1e12, 2)).toBe(65535)
   })
 
   it('along the rows where there are few parts or large ones, in whole tiles', () => {
