@@ -1,0 +1,99 @@
+/**
+ * Measures utterances through `@pocket/tts` on each backend of this machine: the embedded model, compared sample by sample
+ * with the CPU, and a model of full size with generated weights, alone and eight at a time.
+ * `node bench/speech.ts MODEL_FOLDER TOKENIZER`; where there is no network, bundle it first (README.md).
+ */
+import process from 'node:process'
+import { PocketTts, type Voice } from '@pocket/tts'
+import { fullWeights, writeTensorFile } from '@tooling/fixtures'
+import { noise } from '../src/noise.ts'
+
+const [modelFolder, tokenizer] = process.argv.slice(2)
+if (!modelFolder || !tokenizer) throw new Error('usage: speech.ts MODEL_FOLDER TOKENIZER')
+
+const print = (line: string): void => {
+  process.stdout.write(`${line}\n`)
+}
+
+const seconds = (begin: number): string => `${((performance.now() - begin) / 1000).toFixed(2)} s`
+
+const compareEmbedded = async (): Promise<void> => {
+  const options = { voice: 'rms', seed: 123_456_789 }
+  const text = 'Hello from my pocket. It speaks on whatever there is.'
+  const cpu = await PocketTts.load(modelFolder, { backend: 'cpu' })
+  const expected = await cpu.speak(text, options)
+  cpu.dispose()
+  for (const backend of ['auto', 'hybrid', 'gpu'] as const) {
+    const begin = performance.now()
+    const tts = await PocketTts.load(modelFolder, { backend })
+    const loaded = seconds(begin)
+    const spoken = await tts.speak(text, options)
+    const frames = spoken.chunks.map((chunk) => chunk.frames).join(' + ')
+    const greatest = spoken.pcm.reduce(
+      (most, x, i) => Math.max(most, Math.abs(x - (expected.pcm[i] ?? 9))),
+      0,
+    )
+    print(
+      `embedded, ${backend}: loaded in ${loaded}, ${JSON.stringify(tts.backend)}, ${frames} frames ` +
+        `(CPU ${expected.chunks.map((chunk) => chunk.frames).join(' + ')}), samples within ${greatest.toExponential(1)}`,
+    )
+    tts.dispose()
+  }
+}
+
+const heard = 175
+const voiceOf = ({ flowLm }: PocketTts): Voice => {
+  const { heads, headDim, layers } = flowLm.config
+  const rows = (seed: number): Float32Array => noise(heard * heads * headDim, seed)
+  const kv = Array.from({ length: layers }, (_, layer) => ({ k: rows(2 * layer), v: rows(2 * layer + 1) }))
+  return { kv: { positions: heard, heads, headDim, layers: kv } }
+}
+
+/** Twenty tokens or so, and never an end of speech: as many frames as a chunk may have. */
+const text = 'A sentence of an ordinary length, as people speak them every day of the week.'
+
+const speak = async (
+  tts: PocketTts,
+  voice: Voice,
+): Promise<{ first: number; last: number; frames: number }> => {
+  const begin = performance.now()
+  let first = 0
+  let frames = 0
+  for await (const _ of tts.stream(text, { voice, eosThreshold: 1e9 })) {
+    first ||= performance.now() - begin
+    frames++
+  }
+  return { first, last: performance.now() - begin, frames }
+}
+
+const measureFull = async (): Promise<void> => {
+  const model = writeTensorFile([...fullWeights()])
+  for (const [backend, lanes] of [
+    ['cpu', 1],
+    ['hybrid', 1],
+    ['gpu', 1],
+    ['gpu', 8],
+  ] as const) {
+    const begin = performance.now()
+    const tts = await PocketTts.load({ model, tokenizer }, { backend, lanes })
+    const loaded = seconds(begin)
+    const voice = voiceOf(tts)
+    await speak(tts, voice)
+    const alone = await speak(tts, voice)
+    const together = performance.now()
+    const all = await Promise.all(Array.from({ length: 8 }, () => speak(tts, voice)))
+    const frames = all.reduce((sum, one) => sum + one.frames, 0)
+    const spoken = 80 * frames
+    const perFrame = (alone.last - alone.first) / (alone.frames - 1)
+    print(
+      `full size, ${backend}, ${lanes} lanes, ${JSON.stringify(tts.backend)}: loaded in ${loaded}, first sound after ` +
+        `${alone.first.toFixed(0)} ms, ${perFrame.toFixed(2)} ms a frame (${(80 / perFrame).toFixed(0)} × real time), eight ` +
+        `at once ${(spoken / (performance.now() - together)).toFixed(0)} × real time`,
+    )
+    tts.dispose()
+  }
+}
+
+await compareEmbedded()
+await measureFull()
+process.exit(0)
