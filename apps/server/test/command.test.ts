@@ -61,6 +61,8 @@ describe('pocket-server', () => {
     ['an alias without a voice', ['--voice-alias', 'nova'], {}, /must look like nova=slt/],
     ['a voice that is not there', ['--default-voice', 'nobody', '--port', '0'], {}, /no voice 'nobody'/],
     ['a model that is not there', ['--model', '/nowhere'], {}, /\/nowhere/],
+    ['more threads than there can be', ['--threads', '65'], {}, /threads is 65/],
+    ['lanes that are none', ['--lanes', '0'], {}, /lanes is 0/],
     ['an empty key', [], { POCKET_API_KEY: '' }, /apiKey/],
     ['a key file that is not there', ['--api-key-file', '/nowhere'], {}, /apiKeyFile/],
   ])('refuses %s, with exit code 2', async (_title, args, env, message) => {
@@ -76,7 +78,7 @@ describe('pocket-server', () => {
     try {
       const file = join(folder, 'key')
       writeFileSync(file, 'secret\n')
-      const { child, ended, listening } = start(['--port', '0', '--api-key-file', file])
+      const { child, ended, listening } = start(['--port', '0', '--api-key-file', file, '--quantize'])
       const url = await listening()
       expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
       expect((await speak(url, 'Hello.')).status).toBe(401)

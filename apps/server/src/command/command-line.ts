@@ -14,6 +14,10 @@ export interface CommandLine {
   /** Threads that share the work; undefined for the usual number. */
   readonly threads: number | undefined
   readonly backend: LoadOptions['backend']
+  /** Requests that a GPU speaks side by side; undefined for the usual number. */
+  readonly lanes: number | undefined
+  /** Whether the language model is kept in 8 bits. */
+  readonly quantize: boolean
   readonly logLevel: (typeof logLevels)[number]
   readonly options: ServerOptions
 }
@@ -22,6 +26,8 @@ interface Flags extends Omit<ServerOptions, 'apiKey'> {
   readonly model?: string
   readonly threads?: number
   readonly backend: LoadOptions['backend']
+  readonly lanes?: number
+  readonly quantize?: boolean
   readonly logLevel: CommandLine['logLevel']
   readonly apiKeyFile?: string
 }
@@ -52,11 +58,20 @@ export const parseCommandLine = (
     outputError: (text, print) => print(text.replace(/^error: /, `${terminal.name}: `)),
   })
   command.parse(args, { from: 'user' })
-  const { model, threads, backend, logLevel, apiKeyFile, ...options } = command.opts<Flags>()
+  const {
+    model,
+    threads,
+    backend,
+    lanes,
+    quantize = false,
+    logLevel,
+    apiKeyFile,
+    ...options
+  } = command.opts<Flags>()
   const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
-  return { model, threads, backend, logLevel, options: all }
+  return { model, threads, backend, lanes, quantize, logLevel, options: all }
 }
 
 const createCommand = (name: string): Command => {

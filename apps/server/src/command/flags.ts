@@ -7,7 +7,9 @@ const defaults = parseOptions({})
 
 /** Every flag is an environment variable as well: `--max-text` is POCKET_MAX_TEXT. */
 const flag = (name: string, usage: string, description: string): Option =>
-  new Option(`--${name} ${usage}`, description).env(`POCKET_${name.toUpperCase().replaceAll('-', '_')}`)
+  new Option(`--${name} ${usage}`.trimEnd(), description).env(
+    `POCKET_${name.toUpperCase().replaceAll('-', '_')}`,
+  )
 
 const number = (name: string, description: string, usual: number): Option =>
   flag(name, '<number>', description).default(usual).argParser(parseNumber)
@@ -45,6 +47,10 @@ export const createFlags = (): Option[] => [
   flag('backend', '<name>', 'what computes; auto takes a GPU where it is there, right and faster')
     .choices(['auto', 'cpu', 'hybrid', 'gpu'])
     .default('auto'),
+  flag('lanes', '<number>', 'requests that a GPU speaks side by side; default: 1, each by itself').argParser(
+    parseNumber,
+  ),
+  flag('quantize', '', 'keep the language model in 8 bits: half the memory'),
   flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
   flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
   list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),

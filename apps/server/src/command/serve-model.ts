@@ -9,14 +9,21 @@ import type { Stopping } from './stopping.ts'
 
 /** Loads a model into a thread of its own and serves it until told to stop. Throws ServerError or PocketTtsError. */
 export const serveModel = async (
-  { model, threads, backend, options, logLevel }: CommandLine,
+  { model, threads, backend, lanes, quantize, options, logLevel }: CommandLine,
   stopping: Stopping,
 ): Promise<void> => {
   const log: Logger = pino({ level: logLevel })
-  const engine = await loadInWorker(model ?? mini, { threads, backend, signal: stopping.first })
+  const engine = await loadInWorker(model ?? mini, {
+    threads,
+    backend,
+    lanes,
+    precision: quantize ? 'int8' : undefined,
+    signal: stopping.first,
+  })
   try {
     const server = await startServer(engine, options, { log })
     const { config, threads, backend: used } = engine
+    for (const { code, message } of engine.warnings) log.warn({ code }, message)
     log.info({ url: server.url, model: config.modelId, backend: used.name, threads }, 'listening')
     greet(server)
     await untilStopped(server, stopping, log)
