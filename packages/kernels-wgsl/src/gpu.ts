@@ -26,7 +26,8 @@ export class Gpu {
     this.pipelines = new Pipelines(device)
     this.staging = new StagingPool(this)
     device.lost.then(({ message, reason }) => {
-      this.#lost = message || reason || 'no reason given'
+      // Its own end is no loss.
+      if (!this.#disposed) this.#lost = message || reason || 'no reason given'
     })
   }
 

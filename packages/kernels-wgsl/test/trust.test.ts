@@ -36,6 +36,22 @@ describe('a device that computes nothing', () => {
     expect(await device.lost).toMatchObject({ reason: 'destroyed' })
   })
 
+  it('tells who waits that the executor was disposed, not that the device is lost', async () => {
+    const adapter = await create(['backend=null']).requestAdapter()
+    if (!adapter) throw new Error('Dawn has no null adapter')
+    const kernels = await createGpuKernels({ adapter, selfTest: false })
+    const matrix = kernels.matrix({ weight })
+    const plan = kernels.plan(
+      record('disposed', (ops) => {
+        ops.tap('y', ops.linear(ops.input('x', 1, 4), matrix))
+      }),
+    )
+    await plan.ready()
+    const reading = plan.read('y')
+    kernels.dispose()
+    await expect(reading).rejects.toMatchObject({ code: 'disposed' })
+  })
+
   it('says which plans and weights it refuses', async () => {
     const device = await nullDevice()
     const kernels = await createGpuKernels({ device, lanes: 2, selfTest: false })

@@ -51,6 +51,7 @@ test('with a codec of 16-bit integers the same latents sound the same: what diff
     await plain.generate('The road is long.'),
     await integers.generate('The road is long.'),
   ]
+  expect(integers.backend).toMatchObject({ name: 'cpu', reason: expect.stringContaining('int16') })
   expect(found).toHaveLength(expected.length)
   expect(relativeL2(found, expected)).toBeLessThan(1e-3)
   expect(relativeL2(found, expected)).toBeGreaterThan(1e-5)

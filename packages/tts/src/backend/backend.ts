@@ -12,7 +12,7 @@ export interface BackendReport {
   readonly adapter?: string
   /** WebGPU features of it that the kernels may use. */
   readonly features?: readonly string[]
-  /** Why `auto` stays with the CPU although there is WebGPU. */
+  /** Why `auto` stays with the CPU. */
   readonly reason?: string
   /** Milliseconds a frame took when they were measured, which is where a GPU was tried. */
   readonly frameMs?: Partial<Record<BackendName, number>>

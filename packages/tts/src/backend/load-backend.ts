@@ -22,9 +22,11 @@ export const loadBackend = async (
   onWarning: (warning: Warning) => void,
 ): Promise<Backend> => {
   const { backend = 'auto' } = options
-  // Only the CPU has a codec of integers.
-  const isForCpu = backend === 'auto' && files.options.codecPrecision === 'int16'
-  if (backend === 'cpu' || isForCpu) return loadCpuBackend(files, options)
+  if (backend === 'cpu') return loadCpuBackend(files, options)
+  if (backend === 'auto' && files.options.codecPrecision === 'int16') {
+    const reason = 'codecPrecision int16 is computed on the CPU alone'
+    return withReport(await loadCpuBackend(files, options), { reason })
+  }
   if (backend === 'auto') return chooseBackend(files, options, onWarning)
   const gpu = await openGpu()
   const { cpu, expected } = await measureCpu(files, options, gpu)
