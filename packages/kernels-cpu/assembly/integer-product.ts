@@ -85,7 +85,7 @@ function addPanel(p: Product, tap: i32, column: i32, v0: v128, v1: v128, v2: v12
 }
 
 @inline
-function scaled(sums: v128, scale: v128): v128 {
+export function scaled(sums: v128, scale: v128): v128 {
   return f32x4.mul(f32x4.convert_i32x4_s(sums), scale)
 }
 

@@ -1,9 +1,11 @@
+import { correctionPlace, digitPanelBytes, weightAfter } from './digit-product'
 import { panelWidth } from './product'
 import { leastMagnitude } from './quantize'
 
 /**
- * Weights as integers, a scale for each output: one panel, `[taps][inputs / 2][16][2]`, from up to 16 rows that lie one
- * after the other. A tap takes `tapColumns` values of a row, the last one what is left, and zeros up to `inputs`.
+ * Weights as integers, a scale for each output: one panel, `[taps][inputs / 2][16][2]` or as digit-product.ts has it,
+ * from up to 16 rows that lie one after the other. A tap takes `tapColumns` values of a row, the last one what is left,
+ * and zeros up to `inputs`.
  */
 @unmanaged
 export class IntegerPanel {
@@ -23,6 +25,8 @@ export class IntegerPanel {
   fromBf16: i32
   /** 1: 8-bit weights, 0: 16-bit weights. */
   toBytes: i32
+  /** 1: for rows of digits (8-bit weights only), 0: for rows of 16-bit integers. */
+  forDigits: i32
   panel: usize
   /** `[16]`, float32 */
   scales: usize
@@ -30,7 +34,8 @@ export class IntegerPanel {
 
 export function packIntegers(p: IntegerPanel): void {
   const valueBytes: usize = p.toBytes != 0 ? 1 : 2
-  memory.fill(p.panel, 0, <usize>(p.taps * p.inputs) * panelWidth * valueBytes)
+  const plainBytes = <usize>(p.taps * p.inputs) * panelWidth * valueBytes
+  memory.fill(p.panel, 0, p.forDigits != 0 ? digitPanelBytes(p.inputs, p.taps) : plainBytes)
   memory.fill(p.scales, 0, panelWidth << 2)
   if (p.fromBf16 != 0) {
     if (p.toBytes != 0) packRows<u16, i8>(p)
@@ -48,7 +53,7 @@ function packRows<From, To>(p: IntegerPanel): void {
     const scale = scaleOf<From>(p, row)
     f32.store(p.scales + (<usize>output << 2), scale)
     // Also false for a scale that is no number: the weights stay zeros, and the scale shows in every result.
-    if (scale > 0) packRow<From, To>(p, row, p.panel + 2 * output * sizeof<To>(), scale)
+    if (scale > 0) packRow<From, To>(p, row, output, scale)
   }
 }
 
@@ -70,17 +75,27 @@ function scaleOf<From>(p: IntegerPanel, row: usize): f32 {
   return max<f32>(greatest / p.limit, <f32>(largestSum / <f64>p.sumLimit))
 }
 
-function packRow<From, To>(p: IntegerPanel, row: usize, to: usize, scale: f32): void {
-  const step: usize = 2 * panelWidth * sizeof<To>()
+function packRow<From, To>(p: IntegerPanel, row: usize, output: i32, scale: f32): void {
+  const forDigits = p.forDigits != 0
   let column = 0
-  for (let tap = 0; tap < p.taps; tap++, to += <usize>(p.inputs >> 1) * step) {
+  for (let tap = 0; tap < p.taps; tap++) {
     const first = column
+    const correction = p.panel + correctionPlace(p.inputs, p.taps, output, tap)
+    const pairs = p.panel + (<usize>tap * p.inputs * panelWidth + 2 * output) * sizeof<To>()
+    let sum = 0
     for (const end = min(p.columns, column + p.tapColumns); column < end; column++) {
       const input = column - first
-      const at = to + <usize>(input >> 1) * step + <usize>(input & 1) * sizeof<To>()
-      store<To>(at, <To>(<i32>nearest<f32>(valueAt<From>(row, column) / scale)))
+      const value = <i32>nearest<f32>(valueAt<From>(row, column) / scale)
+      store<To>(forDigits ? weightAfter(correction, input) : placeInPairs<To>(pairs, input), <To>value)
+      sum += value
     }
+    if (forDigits) store<i32>(correction, -(sum << 13))
   }
+}
+
+@inline
+function placeInPairs<To>(first: usize, input: i32): usize {
+  return first + ((input >> 1) * 2 * panelWidth + (input & 1)) * sizeof<To>()
 }
 
 @inline

@@ -1,3 +1,4 @@
+import { multiplyDigitRow, multiplyDigitRows } from './digit-product'
 import { multiplyIntegerRow, multiplyIntegerRows } from './integer-product'
 import { multiplyNarrow } from './narrow'
 import { multiplyRow } from './row-product'
@@ -54,6 +55,8 @@ export namespace Format {
   export const i8Panels = 3
   /** The same as 16-bit integers. */
   export const i16Panels = 4
+  /** 8-bit integers for rows of digits, in the relaxed build: see digit-product.ts. */
+  export const i8DigitPanels = 5
 }
 
 /** Outputs in a panel. */
@@ -75,6 +78,7 @@ function multiplyOneRow(p: Product, first: i32, units: i32): void {
   if (p.format == Format.bf16Panels) multiplyRow<u16>(p, first, units)
   else if (p.format == Format.f32Panels) multiplyRow<f32>(p, first, units)
   else if (p.format == Format.i8Panels) multiplyIntegerRow<i8>(p, first, units)
+  else if (ASC_FEATURE_RELAXED_SIMD && p.format == Format.i8DigitPanels) multiplyDigitRow(p, first, units)
   else multiplyIntegerRow<i16>(p, first, units)
 }
 
@@ -83,6 +87,7 @@ function multiplyManyRows(p: Product, first: i32, units: i32, scratch: usize): v
   if (p.format == Format.bf16Panels) multiplyRows<u16>(p, first, units, scratch)
   else if (p.format == Format.f32Panels) multiplyRows<f32>(p, first, units, scratch)
   else if (p.format == Format.i8Panels) multiplyIntegerRows<i8>(p, first, units)
+  else if (ASC_FEATURE_RELAXED_SIMD && p.format == Format.i8DigitPanels) multiplyDigitRows(p, first, units)
   else multiplyIntegerRows<i16>(p, first, units)
 }
 

@@ -4,6 +4,8 @@ import { loadUpTo } from './vector'
  * Rows of float32 as rows of 16-bit integers, each with a scale of its own: `x ≈ out · scale`, the greatest |x| of a
  * row becoming `limit`. `out` is `[rows, paddedColumns]`, zeros after the `columns` of a row. Strides in bytes.
  * The preparation of a product over integers.
+ *
+ * As digits, four values are eight bytes: their high digits, then their low ones; see digit-product.ts.
  */
 @unmanaged
 export class Quantization {
@@ -13,6 +15,8 @@ export class Quantization {
   /** A multiple of four: the products take two pairs at a time. */
   paddedColumns: i32
   limit: f32
+  /** 1: digits, of a limit below 2¹³; 0: 16-bit integers. */
+  asDigits: i32
   out: usize
   /** `[rows]`, float32 */
   scales: usize
@@ -32,14 +36,17 @@ export function quantize(q: Quantization, firstRow: i32, rows: i32): void {
 /** The row at `x` becomes row `row` of the integers. */
 export function quantizeInto(q: Quantization, row: i32, x: usize): void {
   const out = q.out + ((<usize>row * q.paddedColumns) << 1)
-  f32.store(q.scales + (<usize>row << 2), quantizeRow(x, q.columns, out, q.paddedColumns, q.limit))
+  f32.store(q.scales + (<usize>row << 2), quantizeRow(q, x, out))
 }
 
 /**
  * One row; returns its scale. A value that is no number or infinite makes the scale one too, so that every output of
  * the row shows it.
  */
-function quantizeRow(x: usize, columns: i32, out: usize, paddedColumns: i32, limit: f32): f32 {
+function quantizeRow(q: Quantization, x: usize, out: usize): f32 {
+  const columns = q.columns
+  const limit = q.limit
+  const asDigits = q.asDigits != 0
   const greatest = greatestMagnitude(x, columns)
   const isZero = greatest < leastMagnitude
   const inverse = f32x4.splat(isZero ? 0 : limit / greatest)
@@ -49,13 +56,22 @@ function quantizeRow(x: usize, columns: i32, out: usize, paddedColumns: i32, lim
   for (; column < whole; column += 8, x += 32, out += 16) {
     const low = rounded(v128.load(x), inverse, rounding)
     const high = rounded(v128.load(x, 16), inverse, rounding)
-    v128.store(out, i16x8.narrow_i32x4_s(low, high))
+    const eight = i16x8.narrow_i32x4_s(low, high)
+    v128.store(out, asDigits ? digitsOf(eight) : eight)
   }
-  for (; column < paddedColumns; column += 4, x += 16, out += 8) {
+  for (; column < q.paddedColumns; column += 4, x += 16, out += 8) {
     const four = rounded(loadUpTo(x, columns - column), inverse, rounding)
-    v128.store64_lane(out, i16x8.narrow_i32x4_s(four, four), 0)
+    const twice = i16x8.narrow_i32x4_s(four, four)
+    v128.store64_lane(out, asDigits ? digitsOf(twice) : twice, 0)
   }
   return isZero ? 0 : greatest / limit
+}
+
+@inline
+function digitsOf(values: v128): v128 {
+  const high = i16x8.add(i16x8.shr_s(values, 7), i16x8.splat(64))
+  const digits = i8x16.narrow_i16x8_s(high, v128.and(values, i16x8.splat(127)))
+  return v128.shuffle<i32>(digits, digits, 0, 2, 1, 3)
 }
 
 /** 1.5 · 2²³: adding it rounds to an integer, ties to even, which the low bits of the sum then hold. */

@@ -1,5 +1,6 @@
 /** The kernels for memory that threads share. See index.ts. */
 export { assemble, crewBytes, dismiss, fail, finish, gather, isScattered, look, run, serve, start } from './crew'
+export { multipliesDigits, repeatProducts } from './digit-test'
 export { packPanel } from './pack'
 export { packIntegers } from './pack-integers'
 

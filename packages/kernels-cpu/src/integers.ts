@@ -22,11 +22,12 @@ export interface IntegerFormat {
 export type IntegerPrecision = Extract<Precision, 'int8' | 'int16'>
 
 /**
- * Eight bits leave room for rows of full 16 bits. With 16 bits for both, 32 bits of sum have to be shared; rows get
- * 14 of them, and weights what is left by the rule above: 11 to 14 bits where 512 to 64 of them are added.
+ * Rows have 14 bits. Beside weights of eight bits that is 64 times as fine, and two digits of seven bits, for which
+ * processors have instructions (assembly/digit-product.ts). With weights of 16 bits, 32 bits of sum have to be shared,
+ * and weights get what is left by the rule above: 11 to 14 bits where 512 to 64 of them are added.
  */
 export const integerFormats: Readonly<Record<IntegerPrecision, IntegerFormat>> = {
-  int8: { weightLimit: 127, inputLimit: 32767 },
+  int8: { weightLimit: 127, inputLimit: 8191 },
   int16: { weightLimit: 32767, inputLimit: 8191 },
 }
 

@@ -9,10 +9,10 @@ import { levels } from './levels.ts'
  * Products over integers against float64, at every level. What they may be off by follows from the steps of both
  * operands: |Σ w x − Σ ŵ x̂| ≤ Σ |w| |x − x̂| + |x̂| |w − ŵ|, each value being half a step away at most. The steps are
  * the greatest |w| of an output over 127, or larger where sums of 16-bit weights ask for it, and the greatest |x| of a
- * row over 32767 or 8191.
+ * row over 8191.
  */
 const formats = {
-  int8: { weightLimit: 127, inputLimit: 32767 },
+  int8: { weightLimit: 127, inputLimit: 8191 },
   int16: { weightLimit: 32767, inputLimit: 8191 },
 } as const
 type Format = keyof typeof formats

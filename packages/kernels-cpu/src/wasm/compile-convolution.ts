@@ -139,11 +139,11 @@ const bindWindow = (
 const bindWindowIntegers = (
   rows: number,
   columns: number,
-  { inputs: paddedColumns, inputLimit: limit }: PackedIntegers,
+  { inputs: paddedColumns, inputLimit: limit, asDigits }: PackedIntegers,
   to: number,
   binding: Binding,
 ) => {
-  const source = { x: nothing, rows, columns, paddedColumns, limit, to }
+  const source = { x: nothing, rows, columns, paddedColumns, limit, asDigits, to }
   const { work: _, ...quantized } = bindQuantization(binding, binding.descriptors, source)
   return quantized
 }

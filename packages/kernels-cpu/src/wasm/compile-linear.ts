@@ -54,6 +54,7 @@ const bindInput = (operation: Linear, { packed }: WasmMatrix, binding: Binding):
     columns: packed.inputs,
     paddedColumns: paddedInputs(integers),
     limit: integers.inputLimit,
+    asDigits: integers.asDigits,
     to: binding.address + binding.layout.scratch(operation) * 4,
   })
   const { taps, inputs } = integers

@@ -39,6 +39,7 @@ export const quantization = {
   columns: 'word',
   paddedColumns: 'word',
   limit: 'float',
+  asDigits: 'word',
   out: 'word',
   scales: 'word',
 } as const satisfies Fields
@@ -54,6 +55,7 @@ export const integerPanel = {
   sumLimit: 'float',
   fromBf16: 'word',
   toBytes: 'word',
+  forDigits: 'word',
   panel: 'word',
   scales: 'word',
 } as const satisfies Fields
@@ -163,7 +165,14 @@ export const activationCodes: Record<Activation, number> = { none: 0, elu: 1, ge
 export const loadOfActivation: Record<Activation, number> = { none: 1, elu: 16, gelu: 24, silu: 16 }
 
 /** `Format` of assembly/product.ts. */
-export const formatCodes = { f32Panels: 0, bf16Panels: 1, f32Rows: 2, i8Panels: 3, i16Panels: 4 } as const
+export const formatCodes = {
+  f32Panels: 0,
+  bf16Panels: 1,
+  f32Rows: 2,
+  i8Panels: 3,
+  i16Panels: 4,
+  i8DigitPanels: 5,
+} as const
 
 /** `Conversion` of assembly/pack.ts, by what is read and what is kept. */
 export const conversionCodes: Record<StoredWeight['dtype'], Record<StoredWeight['dtype'], number>> = {

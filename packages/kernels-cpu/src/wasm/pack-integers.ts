@@ -1,10 +1,14 @@
 import { KernelError } from '@pocket/nn'
 import { type IntegerFormat, type IntegerPrecision, integerFormats, sumLimit } from '../integers.ts'
 import { formatCodes, integerPanel, writeDescriptor } from './descriptors.ts'
+import { prefersDigits } from './digits.ts'
 import { bytesPerValue, type PackedWeights, panelWidth, type RowSource } from './pack.ts'
 import type { Runtime } from './runtime.ts'
 
 const bytesPerWeight: Record<IntegerPrecision, number> = { int8: 1, int16: 2 }
+
+/** What a panel for rows of digits has for each tap beside the weights; see assembly/digit-product.ts. */
+const correctionBytes = 64
 
 /** Packs weights as integers, a panel at a time; see assembly/pack-integers.ts. Throws KernelError `shape`. */
 export const packIntegers = (
@@ -16,8 +20,11 @@ export const packIntegers = (
   const { outputs, inputs, dtype, taps } = source
   const format = integerFormats[precision]
   checkTap(format, taps.inputs, what)
+  // Two ways to the same sums: the faster one where this machine has it.
+  const asDigits = precision === 'int8' && prefersDigits(runtime.kernels)
   const panels = Math.ceil(outputs / panelWidth)
-  const panelBytes = panelWidth * taps.taps * taps.inputs * bytesPerWeight[precision]
+  const tapBytes = panelWidth * taps.inputs * bytesPerWeight[precision] + (asDigits ? correctionBytes : 0)
+  const panelBytes = taps.taps * tapBytes
   const rowBytes = inputs * bytesPerValue[dtype]
   const staging = runtime.allocate(panelWidth * rowBytes, what)
   const descriptor = runtime.allocate(Object.keys(integerPanel).length * 4, what)
@@ -38,13 +45,15 @@ export const packIntegers = (
         sumLimit: sumLimit(format, taps.inputs),
         fromBf16: dtype === 'BF16' ? 1 : 0,
         toBytes: precision === 'int8' ? 1 : 0,
+        forDigits: asDigits ? 1 : 0,
         panel: address + panel * panelBytes,
         scales: scales + first * 4,
       })
       runtime.kernels.packIntegers(descriptor)
     }
-    const integers = { ...taps, scales, inputLimit: format.inputLimit }
-    return { outputs, inputs, format: formatCodes[panelFormats[precision]], address, panels, integers }
+    const integers = { ...taps, scales, inputLimit: format.inputLimit, asDigits }
+    const panelFormat = asDigits ? 'i8DigitPanels' : panelFormats[precision]
+    return { outputs, inputs, format: formatCodes[panelFormat], address, panels, integers }
   } finally {
     runtime.free(descriptor)
     runtime.free(staging)

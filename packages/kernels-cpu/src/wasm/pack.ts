@@ -43,6 +43,8 @@ export interface PackedIntegers extends IntegerTaps {
   readonly scales: number
   /** The greatest value of a quantised row. */
   readonly inputLimit: number
+  /** Whether rows are to be digits. */
+  readonly asDigits: boolean
 }
 
 /**

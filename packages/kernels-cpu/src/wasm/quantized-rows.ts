@@ -11,6 +11,8 @@ export interface QuantizationSource {
   readonly paddedColumns: number
   /** The greatest integer. */
   readonly limit: number
+  /** Whether two digits of seven bits, or integers of 16. */
+  readonly asDigits: boolean
   /** An address with room for `quantizedLength` values. */
   readonly to: number
 }
@@ -26,7 +28,7 @@ export interface QuantizedRows {
 export const bindQuantization = (
   { runtime }: Binding,
   descriptor: number,
-  { x, rows, columns, paddedColumns, limit, to }: QuantizationSource,
+  { x, rows, columns, paddedColumns, limit, asDigits, to }: QuantizationSource,
 ): QuantizedRows => {
   const address = to + scaleFloats(rows) * 4
   const nextDescriptor = writeDescriptor(runtime, descriptor, quantization, {
@@ -35,6 +37,7 @@ export const bindQuantization = (
     columns,
     paddedColumns,
     limit,
+    asDigits: asDigits ? 1 : 0,
     out: address,
     scales: to,
   })

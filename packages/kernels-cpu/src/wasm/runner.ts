@@ -13,6 +13,10 @@ export interface Runner {
 export interface KernelExports {
   packPanel(rows: number, count: number, inputs: number, panel: number, conversion: number): void
   packIntegers(integerPanel: number): void
+  /** 1 where panels may be for rows of digits. */
+  multipliesDigits(): number
+  /** Takes as long as so many products of either kind. */
+  repeatProducts(asDigits: number, turns: number): number
 }
 
 /** Those of assembly/index.ts. */

@@ -33,6 +33,8 @@ const checks: Record<string, Build> = {
     ops.linear(ops.input('x', 1, 5), kernels.matrix({ weight: weights([37, 5]), precision: 'bf16' })),
   'a row times a matrix of integers': (kernels, ops) =>
     ops.linear(ops.input('x', 1, 13), kernels.matrix({ weight: weights([37, 13]), precision: 'int8' })),
+  'rows times a matrix of 8-bit integers': (kernels, ops) =>
+    ops.linear(ops.input('x', 5, 13), kernels.matrix({ weight: weights([37, 13]), precision: 'int8' })),
   'rows times a matrix of integers': (kernels, ops) =>
     ops.linear(ops.input('x', 5, 9), kernels.matrix({ weight: weights([19, 9]), precision: 'int16' })),
   'rows times a matrix': (kernels, ops) =>
