@@ -33,8 +33,8 @@ export interface FlowLmOptions {
    */
   readonly config?: Partial<FlowLmConfig>
   /**
-   * Rows that one pass over a prompt may have, in descending order and with 1 at the end: for executors that compile
-   * kernels for every number of rows they meet. Default: any number up to 512.
+   * Rows that one pass over a prompt may have, in descending order: for executors that compile kernels for every number
+   * of rows they meet, and whose caches can be rewound, since the last pass is filled up. Default: any number up to 512.
    */
   readonly promptRows?: readonly number[]
 }
@@ -150,7 +150,7 @@ export class FlowLm {
   async beginLane(
     state: FlowState,
     lane: number,
-    { adopt, ids }: { readonly adopt: KvSnapshot; readonly ids: ArrayLike<number> },
+    { adopt, ids }: { readonly adopt: KvSnapshot | SharedSnapshot; readonly ids: ArrayLike<number> },
   ): Promise<void> {
     const own = this.#own(state)
     const rows = this.#parts.embeddings.gather(ids)

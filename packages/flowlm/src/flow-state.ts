@@ -1,4 +1,4 @@
-import type { Kernels, KvCache, NdArray, Operations, Plan, Tensor } from '@pocket/nn'
+import type { Kernels, KvCache, NdArray, Operations, Plan, PlanOptions, Tensor } from '@pocket/nn'
 import { type Backbone, recordStep, step } from './backbone.ts'
 import type { FlowLmConfig } from './config.ts'
 import { FlowLmError } from './errors.ts'
@@ -52,7 +52,7 @@ export interface BackboneModel {
   readonly kernels: Kernels
   readonly backbone: Backbone
   readonly config: FlowLmConfig
-  /** Rows that one pass may have, in descending order, ending in 1; undefined: any number up to a bound. */
+  /** Rows that one pass may have, in descending order; undefined: any number up to a bound. */
   readonly promptRows: readonly number[] | undefined
 }
 
@@ -66,6 +66,8 @@ export class BackboneState implements FlowState {
   readonly #caches: KvCache[] = []
   /** Made by the first step: whoever puts steps into a recording of their own needs none. */
   #step: Plan | undefined
+  /** Of the numbers of rows that a pass may have, where they are few: made once, and run in any lane. */
+  readonly #prompts = new Map<string, PromptPass>()
   /** The last pass: kept for its taps. */
   #last: Pick<Plan, 'taps' | 'read' | 'dispose'> | undefined
   #disposed = false
@@ -83,9 +85,12 @@ export class BackboneState implements FlowState {
     this.capacity = capacity
     this.#kernels = kernels
     this.#config = config
-    this.#promptRows = promptRows
     try {
-      for (let layer = 0; layer < config.layers; layer++) this.#caches.push(adopted.cache(layer, capacity))
+      // Rows that fill up the last pass of a prompt take room, too.
+      const room = capacity + Math.max(1, ...(promptRows ?? [])) - 1
+      for (let layer = 0; layer < config.layers; layer++) this.#caches.push(adopted.cache(layer, room))
+      // A pass that cannot be filled up may have any number of rows.
+      this.#promptRows = this.#caches[0]?.rewind ? promptRows : undefined
     } catch (error) {
       for (const cache of this.#caches) cache.dispose()
       throw error
@@ -99,14 +104,21 @@ export class BackboneState implements FlowState {
   /** Throws FlowLmError `disposed`, or `capacity` when fewer than `rows` positions are left. */
   checkRoom(rows: number, lane?: number): void {
     this.#checkAlive()
-    const position = lane === undefined ? this.position : (this.#lane(0, lane).position ?? 0)
+    const position = this.#positionOf(lane)
     if (position + rows <= this.capacity) return
     throw capacityError(`the state is at position ${position} and ${rows} more are asked for`, this.capacity)
   }
 
   /** Puts what a snapshot holds into one lane, in place of what was there. */
-  loadLane(lane: number, snapshot: KvSnapshot): void {
+  loadLane(lane: number, snapshot: KvSnapshot | SharedSnapshot): void {
     this.#checkAlive()
+    if (!('layers' in snapshot)) {
+      const shared = ownSnapshot(snapshot, this.backbone)
+      this.#caches.forEach((_, layer) => {
+        shared.loadLane(layer, this.#lane(layer, lane))
+      })
+      return
+    }
     checkSnapshot(snapshot, this.#config)
     snapshot.layers.forEach(({ k, v }, layer) => {
       this.#lane(layer, lane).load(k, v, snapshot.positions)
@@ -117,19 +129,39 @@ export class BackboneState implements FlowState {
   prompt(embeddings: Float32Array, rows: number, lane?: number): void {
     this.checkRoom(rows, lane)
     const { dModel } = this.#config
-    for (let row = 0, end = 0; row < rows; row = end) {
-      end = row + this.#passRows(rows - row)
+    const end = this.#positionOf(lane) + rows
+    const where = lane === undefined ? {} : { lane }
+    for (let row = 0; row < rows; ) {
+      const passRows = this.#passRows(rows - row)
+      const given = Math.min(passRows, rows - row)
       this.#releaseLast()
-      const pass = new PromptPass(
-        this.#kernels,
-        this.backbone,
-        this.#caches,
-        end - row,
-        lane === undefined ? {} : { lane },
-      )
+      const pass = this.#promptPass(passRows, where)
       this.#last = pass
-      pass.run(embeddings.subarray(row * dModel, end * dModel))
+      pass.run(embeddings.subarray(row * dModel, (row + given) * dModel), given, where)
+      row += given
     }
+    if (this.#promptRows) this.#rewind(end, lane)
+  }
+
+  /** Where few numbers of rows occur, passes are kept: to make one takes longer than to run it. */
+  #promptPass(rows: number, where: PlanOptions): PromptPass {
+    const make = (): PromptPass => new PromptPass(this.#kernels, this.backbone, this.#caches, rows, where)
+    if (!this.#promptRows) return make()
+    const key = where.lane === undefined ? `${rows}` : `${rows} in a lane`
+    const pass = this.#prompts.get(key) ?? make()
+    this.#prompts.set(key, pass)
+    return pass
+  }
+
+  #positionOf(lane: number | undefined): number {
+    return lane === undefined ? this.position : this.#lane(0, lane).position
+  }
+
+  #rewind(position: number, lane: number | undefined): void {
+    this.#caches.forEach((cache, layer) => {
+      if (lane === undefined) cache.rewind?.(position)
+      else this.#lane(layer, lane).rewind(position)
+    })
   }
 
   #lane(layer: number, lane: number) {
@@ -138,8 +170,10 @@ export class BackboneState implements FlowState {
     throw new FlowLmError('state', `the state has no lanes, and lane ${lane} was asked for`)
   }
 
+  /** The fewest rows that hold all that are left, or the most there are. */
   #passRows(left: number): number {
-    return this.#promptRows?.find((rows) => rows <= left) ?? Math.min(left, mostRows)
+    if (!this.#promptRows) return Math.min(left, mostRows)
+    return this.#promptRows.findLast((rows) => rows >= left) ?? this.#promptRows[0] ?? 1
   }
 
   /** One step from the previous latent `[latentDim]`. */
@@ -183,11 +217,12 @@ export class BackboneState implements FlowState {
     this.#disposed = true
     this.#releaseLast()
     this.#step?.dispose()
+    for (const pass of this.#prompts.values()) pass.dispose()
     for (const cache of this.#caches) cache.dispose()
   }
 
   #releaseLast(): void {
-    if (this.#last !== this.#step) this.#last?.dispose()
+    if (this.#last !== this.#step && !this.#promptRows) this.#last?.dispose()
     this.#last = undefined
   }
 
@@ -207,6 +242,10 @@ const cacheSource = (
     if (adopt) checkSnapshot(adopt, config)
     return copies(kernels, config, adopt)
   }
+  return ownSnapshot(adopt, backbone)
+}
+
+const ownSnapshot = (adopt: SharedSnapshot, backbone: Backbone): BackboneSnapshot => {
   if (adopt instanceof BackboneSnapshot && adopt.backbone === backbone) return adopt
   throw new FlowLmError(
     'snapshot',

@@ -1,4 +1,4 @@
-import type { Kernels, KvCache, NdArray, Plan, PlanOptions } from '@pocket/nn'
+import { type Kernels, type KvCache, type NdArray, ndArray, type Plan, type PlanOptions } from '@pocket/nn'
 import { type Backbone, layerTap, promptEndInputs, recordPrompt, recordPromptEnd } from './backbone.ts'
 
 /**
@@ -10,6 +10,8 @@ export class PromptPass implements Pick<Plan, 'taps' | 'read' | 'dispose'> {
   readonly #kernels: Kernels
   readonly #backbone: Backbone
   readonly #rows: number
+  /** Rows of the last run; what fills up the pass is nobody's. */
+  #given = 0
   readonly #plan: Plan
 
   constructor(
@@ -26,19 +28,31 @@ export class PromptPass implements Pick<Plan, 'taps' | 'read' | 'dispose'> {
     this.#plan = kernels.plan(recordPrompt(backbone, caches, rows), options)
   }
 
-  /** `embeddings` `[rows, dModel]` */
-  run(embeddings: Float32Array): void {
-    this.#plan.write('embed', embeddings)
-    this.#plan.run()
+  /** `embeddings` `[given, dModel]` of as many rows as the pass has, or fewer, which zeros fill up. */
+  run(embeddings: Float32Array, given: number, options?: PlanOptions): void {
+    this.#given = given
+    this.#plan.write('embed', this.#filledUp(embeddings, given))
+    this.#plan.run(options)
   }
 
-  /** `[rows, dModel]`, of one of `taps`. */
+  /** `[given, dModel]`, of one of `taps`. */
   async read(name: string): Promise<NdArray<Float32Array>> {
-    return this.#plan.taps.includes(name) ? this.#plan.read(name) : this.#readEnd(name)
+    const given = this.#given
+    const all = await (this.#plan.taps.includes(name) ? this.#plan.read(name) : this.#readEnd(name))
+    if (given === this.#rows) return all
+    const columns = all.data.length / this.#rows
+    return ndArray(all.data.slice(0, given * columns), [given, columns])
   }
 
   dispose(): void {
     this.#plan.dispose()
+  }
+
+  #filledUp(embeddings: Float32Array, given: number): Float32Array {
+    if (given === this.#rows) return embeddings
+    const rows = new Float32Array((embeddings.length / given) * this.#rows)
+    rows.set(embeddings)
+    return rows
   }
 
   async #readEnd(name: string): Promise<NdArray<Float32Array>> {

@@ -1,4 +1,4 @@
-import type { Kernels, KvCache } from '@pocket/nn'
+import type { Kernels, KvCache, KvCacheLane } from '@pocket/nn'
 import type { Backbone } from './backbone.ts'
 import type { FlowLmConfig } from './config.ts'
 import { FlowLmError } from './errors.ts'
@@ -65,7 +65,14 @@ export class BackboneSnapshot implements SharedSnapshot, CacheSource {
   cache(layer: number, capacity: number): KvCache {
     const cache = this.#copies?.cache(layer, capacity) ?? this.#caches[layer]?.continued?.(capacity)
     if (cache) return cache
-    throw new FlowLmError('disposed', 'the shared snapshot was disposed: make another with share()')
+    throw disposedError()
+  }
+
+  /** Puts one layer into a lane of a cache. Throws FlowLmError `disposed`. */
+  loadLane(layer: number, lane: KvCacheLane): void {
+    const cache = this.#caches[layer]
+    if (!cache) throw disposedError()
+    lane.adopt(cache)
   }
 
   dispose(): void {
@@ -77,3 +84,6 @@ export class BackboneSnapshot implements SharedSnapshot, CacheSource {
     for (const cache of this.#caches.splice(0)) cache.dispose()
   }
 }
+
+const disposedError = (): FlowLmError =>
+  new FlowLmError('disposed', 'the shared snapshot was disposed: make another with share()')

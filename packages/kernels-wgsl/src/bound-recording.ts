@@ -64,7 +64,7 @@ export class BoundRecording {
   }
 
   /** Throws KernelError `disposed`, or `capacity` when a cache has no room for so many runs of the active lanes. */
-  checkRuns(runs: number, active: readonly boolean[]): void {
+  checkRuns(runs: number, active: readonly boolean[], lanes = this.lanes): void {
     for (const state of this.#states) state.checkAlive()
     const rows = new Map<DeviceKvCache, number>()
     for (const operation of this.recording.operations) {
@@ -73,7 +73,7 @@ export class BoundRecording {
       rows.set(cache, (rows.get(cache) ?? 0) + operation.qkv.rows)
     }
     for (const [cache, perRun] of rows) {
-      this.lanes.forEach((lane, index) => {
+      lanes.forEach((lane, index) => {
         const position = cache.positionOf(lane)
         if (active[index] === false || position + perRun * runs <= cache.capacity) return
         throw new KernelError(
@@ -85,11 +85,11 @@ export class BoundRecording {
   }
 
   /** The words of one run, written to `words` from byte `offset` on. The states advance: the run must follow. */
-  fillControl(words: ArrayBuffer, offset: number, active: readonly boolean[]): void {
+  fillControl(words: ArrayBuffer, offset: number, active: readonly boolean[], lanes = this.lanes): void {
     let at = offset
     for (const { control } of this.#dispatches) {
       if (!control) continue
-      control.fill(new Uint32Array(words, at, control.bytes / 4), this.lanes, active)
+      control.fill(new Uint32Array(words, at, control.bytes / 4), lanes, active)
       at += control.bytes
     }
   }

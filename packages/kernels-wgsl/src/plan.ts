@@ -1,4 +1,12 @@
-import { KernelError, type NdArray, ndArray, type Plan, type Recording, readableNames } from '@pocket/nn'
+import {
+  KernelError,
+  type NdArray,
+  ndArray,
+  type Plan,
+  type PlanOptions,
+  type Recording,
+  readableNames,
+} from '@pocket/nn'
 import { BoundRecording, withoutPadding } from './bound-recording.ts'
 import type { Gpu } from './gpu.ts'
 import { type DispatchTime, timeDispatches } from './timing.ts'
@@ -21,6 +29,7 @@ export class DevicePlan implements GpuPlan {
   readonly #bound: BoundRecording
   readonly #control: GPUBuffer | undefined
   readonly #everyone: readonly boolean[]
+  readonly #executorLanes: number
   #failure: unknown
   #disposed = false
 
@@ -28,6 +37,7 @@ export class DevicePlan implements GpuPlan {
     this.#gpu = gpu
     this.#bound = new BoundRecording(gpu, recording, executorLanes, lanes)
     this.#everyone = lanes.map(() => true)
+    this.#executorLanes = executorLanes
     const { controlBytes } = this.#bound
     this.#control = controlBytes > 0 ? gpu.storage(`${recording.label}: control`, controlBytes) : undefined
   }
@@ -57,8 +67,8 @@ export class DevicePlan implements GpuPlan {
     this.run()
   }
 
-  run(): void {
-    const control = this.#prepareRun()
+  run({ lane }: PlanOptions = {}): void {
+    const control = this.#prepareRun(lane === undefined ? this.#bound.lanes : this.#only(lane))
     this.#enqueue(this.#bound.ready, () => {
       this.#writeControl(control)
       const { label } = this.#bound.recording
@@ -97,12 +107,22 @@ export class DevicePlan implements GpuPlan {
   }
 
   /** Checks that a run can be, and gives the words for it. */
-  #prepareRun(): ArrayBuffer {
+  #prepareRun(lanes = this.#bound.lanes): ArrayBuffer {
     this.#checkAlive()
-    this.#bound.checkRuns(1, this.#everyone)
+    this.#bound.checkRuns(1, this.#everyone, lanes)
     const words = new ArrayBuffer(this.#bound.controlBytes)
-    this.#bound.fillControl(words, 0, this.#everyone)
+    this.#bound.fillControl(words, 0, this.#everyone, lanes)
     return words
+  }
+
+  /** Which lane a run is in stands in its words only: a plan for one lane runs in any. */
+  #only(lane: number): readonly number[] {
+    const isOne = Number.isInteger(lane) && lane >= 0 && lane < this.#executorLanes
+    if (isOne && this.#bound.lanes.length === 1) return [lane]
+    throw new KernelError(
+      'shape',
+      `plan ${this.#bound.recording.label} for ${this.#bound.lanes.length} of ${this.#executorLanes} lanes: lane ${lane}`,
+    )
   }
 
   #writeControl(words: ArrayBuffer): void {

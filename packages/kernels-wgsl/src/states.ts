@@ -1,12 +1,15 @@
 import {
   type ConvolutionState,
+  checkContinued,
   checkKvCache,
   checkLoad,
   checkRead,
   KernelError,
   type KvCache,
   type KvCacheOptions,
+  type KvCacheLane as LaneOfKvCache,
 } from '@pocket/nn'
+import { copyOnDevice } from './cache-copy.ts'
 import type { Gpu } from './gpu.ts'
 import { vectorsOf } from './kernels/attention.ts'
 import { flags, historyLength } from './kernels/row-source.ts'
@@ -105,7 +108,7 @@ export class DeviceConvolutionState extends GpuState implements GpuConvolutionSt
 }
 
 /** What of a KV cache belongs to one lane. */
-export type KvCacheLane = Pick<KvCache, 'position' | 'load' | 'read' | 'reset'>
+export type KvCacheLane = LaneOfKvCache & Pick<KvCache, 'read'>
 
 /** A KV cache for each lane. With more lanes than one, `position`, `load` and `read` are those of `lane(i)`. */
 export interface GpuKvCache extends KvCache {
@@ -124,6 +127,8 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
   readonly keys: GPUBuffer
   readonly values: GPUBuffer
   readonly #positions: number[]
+  /** Positions of the cache that this one was continued from: `reset` goes back to there. */
+  #beginning = 0
 
   constructor(gpu: Gpu, lanes: number, options: KvCacheOptions) {
     checkKvCache(options)
@@ -168,7 +173,24 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
       load: (k, v, positions) => this.#load(lane, k, v, positions),
       read: (from = 0) => this.#read(lane, from),
       reset: () => this.#reset(lane),
+      adopt: (from) => this.#adopt(lane, from),
+      rewind: (position) => this.#rewind(lane, position),
     }
+  }
+
+  /** A copy made on the device: positions lie too near one another there to be shared. */
+  continued(capacity: number): DeviceKvCache {
+    this.#onlyLane('continued')
+    checkContinued(this, capacity, this.#beginning > 0)
+    const { heads, headDim, maxPeriod } = this
+    const own = new DeviceKvCache(this.gpu, 1, { heads, headDim, maxPeriod, capacity })
+    own.#adopt(0, this)
+    own.#beginning = this.position
+    return own
+  }
+
+  rewind(position: number): void {
+    for (let lane = 0; lane < this.lanes; lane++) this.#rewind(lane, position)
   }
 
   load(k: Float32Array, v: Float32Array, positions: number): void {
@@ -191,7 +213,65 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
 
   #reset(lane: number): void {
     this.checkAlive()
-    this.#positions[lane] = 0
+    this.#positions[lane] = this.#beginning
+  }
+
+  #rewind(lane: number, position: number): void {
+    this.checkAlive()
+    this.#checkLinear('rewound')
+    if (!(Number.isInteger(position) && position >= 0 && position <= this.positionOf(lane))) {
+      throw new KernelError('shape', `rewind to position ${position} of ${this.positionOf(lane)}`)
+    }
+    this.#positions[lane] = position
+  }
+
+  #checkLinear(what: string): void {
+    if (this.window === undefined) return
+    throw new KernelError('unavailable', `a KV cache with a window cannot be ${what}`)
+  }
+
+  #adopt(lane: number, from: KvCache): void {
+    this.checkAlive()
+    this.#checkLinear('adopted into')
+    if (!(from instanceof DeviceKvCache && from.gpu === this.gpu)) {
+      throw new KernelError('shape', 'a KV cache adopts from caches of the same executor only')
+    }
+    from.#onlyLane('adopted')
+    from.#checkLinear('adopted')
+    const { heads, headDim, capacity } = this
+    const { position } = from
+    if (from.heads !== heads || from.headDim !== headDim) {
+      throw new KernelError(
+        'shape',
+        `a KV cache of ${heads} heads of ${headDim} adopts from one of ${from.heads} heads of ${from.headDim}`,
+      )
+    }
+    if (position > capacity) {
+      throw new KernelError('capacity', `${position} positions do not fit a KV cache of ${capacity}`)
+    }
+    this.#positions[lane] = position
+    const vectors = vectorsOf(headDim)
+    const targetOffset = (lane * this.#laneLength) / 4
+    copyOnDevice(this.gpu, [
+      {
+        from: from.keys,
+        to: this.keys,
+        rows: heads * vectors,
+        length: position,
+        sourceStride: from.capacity,
+        targetOffset,
+        targetStride: capacity,
+      },
+      {
+        from: from.values,
+        to: this.values,
+        rows: heads,
+        length: position * vectors,
+        sourceStride: from.capacity * vectors,
+        targetOffset,
+        targetStride: capacity * vectors,
+      },
+    ])
   }
 
   /** Float32 values of keys, or of values, in one lane. */

@@ -224,6 +224,75 @@ await describeOnGpu(
       expect(results.get(0)).toEqual(results.get(2))
       expect(await cache.lane(0).read()).toEqual(await cache.lane(2).read())
     })
+
+    it('run the plan of one lane in any', async () => {
+      const { cache } = open(kernels(), weightsOn(kernels()))
+      const recording = record('prompt', (ops) => {
+        ops.tap('y', ops.attention(ops.input('qkv', 5, 3 * width), cache))
+      })
+      const plan = kernels().plan(recording, { lane: 0 })
+      plan.write('qkv', noise(15 * width, 3))
+      plan.run({ lane: 2 })
+      plan.run({ lane: 1 })
+      plan.run({ lane: 1 })
+      const results = (await plan.read('y')).data
+      expect([0, 1, 2].map((lane) => cache.lane(lane).position)).toEqual([0, 10, 5])
+      const [once, twice] = [await cache.lane(2).read(), await cache.lane(1).read()]
+      expect(twice.k.subarray(0, once.k.length)).toEqual(once.k)
+      const own = kernels().plan(recording, { lane: 2 })
+      own.write('qkv', noise(15 * width, 3))
+      own.run()
+      expect((await own.read('y')).data).toEqual(results)
+      expect(() => plan.run({ lane: lanes })).toThrow(/lane 3/)
+      expect(() => kernels().plan(recording).run({ lane: 0 })).toThrow(/for 3 of 3 lanes/)
+    })
+
+    it('adopt what another cache holds, go back in it, and leave the other lanes alone', async () => {
+      const shape = { heads: 2, headDim: width / 2, maxPeriod: 10000 }
+      const voice = kernels()
+        .withLanes(1)
+        .kvCache({ ...shape, capacity: 7 })
+      const [k, v] = [noise(7 * width, 1), noise(7 * width, 2)]
+      voice.load(k, v, 7)
+      const cache = kernels().kvCache({ ...shape, capacity: 40 })
+      const others = [noise(3 * width, 3), noise(3 * width, 4)] as const
+      for (const lane of [0, 2]) cache.lane(lane).load(...others, 3)
+      cache.lane(1).adopt(voice)
+      const continued = voice.continued!(9)
+      // What was copied is there, whatever becomes of the source.
+      voice.dispose()
+      expect(await cache.lane(1).read()).toEqual({ k, v })
+      expect(await continued.read()).toEqual({ k, v })
+      for (const lane of [0, 2]) {
+        expect(await cache.lane(lane).read()).toEqual({ k: others[0], v: others[1] })
+      }
+      cache.lane(1).rewind(4)
+      expect(await cache.lane(1).read()).toEqual({ k: k.slice(0, 4 * width), v: v.slice(0, 4 * width) })
+      expect([0, 1, 2].map((lane) => cache.lane(lane).position)).toEqual([3, 4, 3])
+      continued.rewind!(6)
+      continued.reset()
+      expect(continued.position).toBe(7)
+    })
+
+    it('refuse what they cannot adopt, and to go where they have not been', () => {
+      const shape = { heads: 2, headDim: width / 2, maxPeriod: 10000 }
+      const alone = kernels().withLanes(1)
+      const lane = kernels()
+        .kvCache({ ...shape, capacity: 4 })
+        .lane(1)
+      const voice = alone.kvCache({ ...shape, capacity: 9 })
+      voice.load(noise(5 * width, 1), noise(5 * width, 2), 5)
+      const refused = (code: string) => expect.objectContaining({ code })
+      expect(() => lane.adopt(voice)).toThrow(refused('capacity'))
+      expect(() => lane.adopt(alone.kvCache({ ...shape, heads: 3, capacity: 4 }))).toThrow(refused('shape'))
+      expect(() => lane.adopt(kernels().kvCache({ ...shape, capacity: 4 }))).toThrow(refused('unavailable'))
+      expect(() => lane.adopt(alone.kvCache({ ...shape, capacity: 4, window: 4 }))).toThrow(
+        refused('unavailable'),
+      )
+      expect(() => lane.rewind(1)).toThrow(refused('shape'))
+      voice.dispose()
+      expect(() => lane.adopt(voice)).toThrow(refused('disposed'))
+    })
   },
   gpuVariants.slice(0, 1),
 )

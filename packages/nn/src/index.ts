@@ -22,7 +22,13 @@ export { type Recording, record } from './recording.ts'
 export { fillRotations, rotaryFrequencies } from './rotary.ts'
 export { checkConvolution, checkMatrix, checkTransposedConvolution } from './source-checks.ts'
 export { checkContinued, checkKvCache, checkLoad, checkRead } from './state-checks.ts'
-export { type ConvolutionState, historyRows, type KvCache, type KvCacheOptions } from './states.ts'
+export {
+  type ConvolutionState,
+  historyRows,
+  type KvCache,
+  type KvCacheLane,
+  type KvCacheOptions,
+} from './states.ts'
 export { isTensor, type Tensor } from './tensor.ts'
 export {
   loadTransformer,

@@ -43,8 +43,11 @@ export interface PlanOptions {
 export interface Plan {
   /** Sets the input `name`, row-major. Throws KernelError `unknown-name` or `shape`. */
   write(name: string, values: Float32Array): void
-  /** Runs every operation in order and advances the states that they use. Throws KernelError `capacity` before any work. */
-  run(): void
+  /**
+   * Runs every operation in order and advances the states that they use: of a plan made for one lane, in that one or in
+   * the one given. Throws KernelError `capacity` before any work.
+   */
+  run(options?: PlanOptions): void
   /**
    * Begins a run that may go on while other plans run, if they use other states. What is done next with this plan or a
    * state of it waits for the end: `read` above all. An executor with one thread runs it at once. Throws as `run` does.

@@ -36,6 +36,16 @@ export interface KvCacheOptions {
   readonly maxPeriod: number
 }
 
+/** What of a KV cache belongs to one lane of an executor that has lanes. */
+export interface KvCacheLane extends Pick<KvCache, 'position' | 'load' | 'reset'> {
+  /**
+   * Starts from what a linear cache of one lane of the same executor holds, which is copied where it is. Throws
+   * KernelError `shape`, `capacity`, `unavailable` or `disposed`.
+   */
+  adopt(from: KvCache): void
+  rewind(position: number): void
+}
+
 /** Keys (rotary embedding applied) and values of one attention layer. */
 export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
   readonly window: number | undefined
@@ -52,8 +62,13 @@ export interface KvCache extends Required<Omit<KvCacheOptions, 'window'>> {
    * for one that is itself continued from another.
    */
   continued?(capacity: number): KvCache
+  /**
+   * Forgets the positions from `position` on, of a linear cache: rows that only filled up a pass. Missing where passes
+   * of any length are as good. Throws KernelError `shape` or `unavailable`.
+   */
+  rewind?(position: number): void
   /** On executors with lanes: what belongs to one of them. */
-  lane?(lane: number): Pick<KvCache, 'position' | 'load' | 'reset'>
+  lane?(lane: number): KvCacheLane
   /** Back to the beginning; a continued cache goes back to where it was continued. */
   reset(): void
   dispose(): void

@@ -2,7 +2,7 @@ import { FlowLm, type KvSnapshot } from '@pocket/flowlm'
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
-import type { Kernels, NdArray } from '@pocket/nn'
+import { type Kernels, type NdArray, ndArray } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
 import { readFixture, relativeL2 } from '@tooling/fixtures'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
@@ -104,6 +104,37 @@ await describeOnGpu(
       const snapshot = await seen.snapshot()
       const adopted = await model.createState({ adopt: snapshot, capacity: 30 }).snapshot()
       expect(adopted).toEqual(snapshot)
+    })
+
+    it('a prompt in passes that are filled up leaves what one of its own length does, after a shared voice', async () => {
+      const expected = await FlowLm.load(weightsOf('tiny-2026-04'), oracle)
+      const actual = await FlowLm.load(weightsOf('tiny-2026-04'), kernels(), { promptRows: [8, 4] })
+      const { dModel } = expected.config
+      const voiceState = expected.createState({ capacity: 5 })
+      await expected.promptTokens([7, 3, 90, 4, 1], voiceState)
+      const voice = await voiceState.snapshot()
+      const shared = actual.share(voice)
+      // Full to the last position: what fills up the last pass has room of its own.
+      const oracleState = expected.createState({ adopt: voice, capacity: 18 })
+      const state = actual.createState({ adopt: shared, capacity: 18 })
+      const again = actual.createState({ capacity: 18 })
+      const ids = [5, 9, 200, 11, 30, 2, 8, 77, 6, 12]
+      await expected.promptTokens(ids, oracleState)
+      await actual.promptTokens(ids, state)
+      await actual.promptTokens([1, 2, 3], again)
+      await actual.beginLane(again, 0, { adopt: shared, ids })
+      expect(state.position).toBe(15)
+      agree(
+        await state.tap('hidden'),
+        ndArray((await oracleState.tap('hidden')).data.slice(-2 * dModel), [2, dModel]),
+        'hidden',
+      )
+      const golden = await expected.step(null, oracleState)
+      const found = await actual.step(null, state)
+      expect(relativeL2(found.hidden, golden.hidden)).toBeLessThan(tolerance)
+      expect((await actual.step(null, again)).hidden).toEqual(found.hidden)
+      sameCaches(await state.snapshot(), await oracleState.snapshot())
+      shared.dispose()
     })
   },
   gpuVariants.slice(0, 1),

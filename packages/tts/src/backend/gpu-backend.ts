@@ -7,6 +7,7 @@ import { LaneSource } from '../sources/lane.ts'
 import { LaneScheduler } from '../sources/lane-scheduler.ts'
 import { type Pace, RunAheadSource } from '../sources/run-ahead.ts'
 import { SharedVoices } from '../sources/shared-voices.ts'
+import { KeptSpeakers } from '../sources/speakers.ts'
 import type { Backend } from './backend.ts'
 import { type CpuOptions, createCpu } from './cpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
@@ -15,8 +16,11 @@ import { describeAdapter } from './open-gpu.ts'
 import { oneByOne, paceFor } from './pace.ts'
 import { findDifference } from './self-check.ts'
 
-/** A GPU compiles a kernel for every number of rows it meets: so it meets three. */
-const gpuPromptRows = [32, 8, 1]
+/**
+ * A GPU compiles a kernel for every number of rows it meets: so it meets two, and the last pass is filled up. A text of
+ * the usual 15 to 30 tokens is one pass; each pass reads all weights.
+ */
+const gpuPromptRows = [32, 8]
 
 /**
  * Positions of a lane, taken when the model is loaded: a voice of ten seconds, a chunk of 50 tokens and all its frames
@@ -40,9 +44,11 @@ export const loadGpuBackend = async (
       codec: await loadCodec(files, gpu),
     }
     const adapter = describeAdapter(gpu.device)
-    const scheduler = lanes > 1 && new LaneScheduler(model, gpu.withLanes(lanes), lanePositions)
+    const voices = new SharedVoices(model.flowLm)
+    const scheduler = lanes > 1 && new LaneScheduler(model, gpu.withLanes(lanes), voices, lanePositions)
+    const speakers = new KeptSpeakers(model, gpu, voices)
     const sourceAt = (pace: Pace): FrameSource =>
-      scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace)
+      scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace, speakers)
     const found = await speakKnownFrames(sourceAt(oneByOne), model.flowLm, expected)
     refuseDifference(found, expected, adapter)
     const pace = paceFor(found.frameMs)

@@ -15,7 +15,7 @@ export interface KnownFrames {
 /** Three, so that whatever alternates between two places comes back to the first. */
 const frames = 3
 
-/** Rows of a prompt that fall into passes of every size that a GPU is given: see `gpuPromptRows`. */
+/** Rows of a prompt that fall into passes of every size that a GPU is given, and leave some over: see `gpuPromptRows`. */
 const promptTokens = 41
 
 /**

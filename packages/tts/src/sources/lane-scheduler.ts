@@ -1,14 +1,13 @@
-import type { FlowLm, FlowState } from '@pocket/flowlm'
-import type { DecoderPass, MimiCodec } from '@pocket/mimi'
 import type { Kernels } from '@pocket/nn'
 import { PocketTtsError } from '../errors.ts'
 import type { NoiseRows, Step } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
-import { recordFrame } from './frame-recording.ts'
 import type { FrameStream, StreamingExecutor } from './frame-stream.ts'
+import type { SharedVoices } from './shared-voices.ts'
+import { Speaker, type SpeakingModel } from './speaker.ts'
 
 /** An executor whose states have lanes: streams side by side that share each reading of a weight. */
-export interface LaneExecutor extends Kernels, StreamingExecutor {
+export interface LaneExecutor extends Kernels, StreamingExecutor<LaneStream> {
   readonly lanes: number
   stream(...asked: Parameters<StreamingExecutor['stream']>): LaneStream
 }
@@ -18,7 +17,6 @@ interface LaneStream extends FrameStream {
     rows: Record<string, Float32Array>[],
     options?: { readonly active?: readonly boolean[] },
   ): Promise<Record<string, Float32Array>[]>
-  write(name: string, values: Float32Array, lane?: number): void
 }
 
 /** One utterance's chunk in its lane. */
@@ -38,36 +36,33 @@ interface Seat {
 /** Frames that a lane may be ahead of who listens to it. */
 const mostAhead = 4
 
-/** While one submit is computed the other waits. */
-const mostUnderWay = 2
+/** While one submit is computed the others wait: eight lanes took 2.1, 1.4 and 1.25 ms with one, two and three. */
+const mostUnderWay = 3
 
 /**
  * Speaks utterances side by side, a frame of each in every run. They join, rest and leave between submits; what one
  * hears does not depend on the others, to the bit. Who finds no lane waits for one.
  */
 export class LaneScheduler {
-  readonly #model: { readonly flowLm: FlowLm; readonly codec: MimiCodec }
+  readonly #model: SpeakingModel
   readonly #executor: LaneExecutor
-  readonly #state: FlowState
-  readonly #decoder: DecoderPass
-  /** By LSD steps. */
-  readonly #streams = new Map<number, { stream: LaneStream; beginning: Float32Array }>()
+  readonly #voices: SharedVoices
+  readonly #speaker: Speaker<LaneStream>
   readonly #free: number[]
   /** Who waits for a lane, in the order of the calls. */
   readonly #waiting = new Set<(lane: number) => void>()
   readonly #seats = new Set<Seat>()
+  /** Who speaks in each lane: as long as somebody does, others find that voice on the device. */
+  readonly #heard: (Voice['kv'] | undefined)[] = []
   #underWay = 0
 
   /** @param capacity positions of a lane: voice, text and frames of a chunk */
-  constructor(
-    model: { readonly flowLm: FlowLm; readonly codec: MimiCodec },
-    executor: LaneExecutor,
-    capacity: number,
-  ) {
+  constructor(model: SpeakingModel, executor: LaneExecutor, voices: SharedVoices, capacity: number) {
     this.#model = model
     this.#executor = executor
-    this.#state = model.flowLm.createState({ kernels: executor, capacity })
-    this.#decoder = model.codec.createDecoderPass(executor)
+    this.#voices = voices
+    const state = model.flowLm.createState({ kernels: executor, capacity })
+    this.#speaker = new Speaker(model, executor, state, () => model.codec.createDecoderPass(executor))
     this.#free = Array.from({ length: executor.lanes }, (_, lane) => lane)
   }
 
@@ -77,7 +72,7 @@ export class LaneScheduler {
    */
   async join(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<number> {
     const needed = voice.kv.positions + ids.length + maxFrames
-    const { capacity } = this.#state
+    const { capacity } = this.#speaker.state
     if (needed > capacity) {
       throw new PocketTtsError(
         'too-long',
@@ -86,8 +81,9 @@ export class LaneScheduler {
     }
     const lane = this.#free.pop() ?? (await this.#nextLane(signal))
     try {
-      this.#decoder.reset(lane)
-      await this.#model.flowLm.beginLane(this.#state, lane, { adopt: voice.kv, ids })
+      const adopt = this.#voices.use(voice.kv)
+      this.#heard[lane] = voice.kv
+      await this.#speaker.begin(lane, adopt, ids)
     } catch (error) {
       this.leave(lane)
       throw error
@@ -96,6 +92,9 @@ export class LaneScheduler {
   }
 
   leave(lane: number): void {
+    const heard = this.#heard[lane]
+    if (heard) this.#voices.release(heard)
+    this.#heard[lane] = undefined
     const [next] = this.#waiting
     if (next) next(lane)
     else this.#free.push(lane)
@@ -124,7 +123,7 @@ export class LaneScheduler {
 
   /** One frame of one lane, from the latent given. */
   async frame(lane: number, previous: Float32Array | null, noise: Float32Array, lsdSteps: number) {
-    const { stream, beginning } = this.#streamFor(lsdSteps)
+    const { stream, beginning } = this.#speaker.streamFor(lsdSteps)
     stream.write('latent', previous ?? beginning, lane)
     const [outputs] = await stream.submit([this.#rowsOf([{ lane, noise }])], { active: this.#only([lane]) })
     return this.#stepOf(outputs, lane)
@@ -137,7 +136,7 @@ export class LaneScheduler {
     lsdSteps: number,
     maxFrames: number,
   ): AsyncGenerator<Step, void, void> {
-    const { stream, beginning } = this.#streamFor(lsdSteps)
+    const { stream, beginning } = this.#speaker.streamFor(lsdSteps)
     stream.write('latent', beginning, lane)
     const seat: Seat = {
       lane,
@@ -202,24 +201,6 @@ export class LaneScheduler {
       seat.wake()
     }
     this.#submitWanted()
-  }
-
-  #streamFor(lsdSteps: number): { stream: LaneStream; beginning: Float32Array } {
-    const known = this.#streams.get(lsdSteps)
-    if (known) return known
-    const { recording, initial } = recordFrame(this.#model, this.#state, this.#decoder, lsdSteps)
-    const stream = this.#executor.stream(recording, {
-      feedback: { latent: 'next' },
-      inputs: ['noise'],
-      outputs: ['next', 'eos', 'pcm'],
-    })
-    const { latent: beginning = new Float32Array(), ...constants } = initial
-    for (const [name, values] of Object.entries(constants)) {
-      for (let lane = 0; lane < this.#executor.lanes; lane++) stream.write(name, values, lane)
-    }
-    const made = { stream, beginning }
-    this.#streams.set(lsdSteps, made)
-    return made
   }
 
   /** The noise of all lanes, zeros where one rests: `[lanes, latentDim]` */

@@ -1,9 +1,8 @@
-import type { FlowLm, FlowState } from '@pocket/flowlm'
-import type { DecoderPass, MimiCodec } from '@pocket/mimi'
 import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
-import { recordFrame } from './frame-recording.ts'
 import type { FrameStream, StreamingExecutor } from './frame-stream.ts'
+import type { Speaker, SpeakingModel } from './speaker.ts'
+import { freshSpeakers, type Speakers } from './speakers.ts'
 
 /** How far a source runs ahead of whoever listens. Sound does not depend on it. */
 export interface Pace {
@@ -14,10 +13,9 @@ export interface Pace {
 }
 
 interface Chunk {
-  readonly state: FlowState
-  readonly decoder: DecoderPass
+  readonly kv: Voice['kv']
+  readonly speaker: Speaker
   readonly maxFrames: number
-  stream?: FrameStream
 }
 
 /**
@@ -25,45 +23,43 @@ interface Chunk {
  * learns of the end of speech when it reads a frame: those submitted behind it are dropped.
  */
 export class RunAheadSource implements FrameSource {
-  readonly #model: { readonly flowLm: FlowLm; readonly codec: MimiCodec }
-  readonly #executor: StreamingExecutor
+  readonly #speakers: Speakers
   readonly #pace: Pace
   #chunk: Chunk | undefined
 
   /** @param model loaded with `executor` */
   constructor(
-    model: { readonly flowLm: FlowLm; readonly codec: MimiCodec },
+    model: SpeakingModel,
     executor: StreamingExecutor,
     pace: Pace,
+    speakers: Speakers = freshSpeakers(model, executor),
   ) {
-    this.#model = model
-    this.#executor = executor
+    this.#speakers = speakers
     this.#pace = pace
   }
 
   async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
-    const { flowLm, codec } = this.#model
-    const capacity = voice.kv.positions + ids.length + maxFrames
-    const state = flowLm.createState({ adopt: voice.kv, capacity })
-    this.#chunk = { state, decoder: codec.createDecoderPass(), maxFrames }
-    await flowLm.promptTokens(ids, state)
+    const { kv } = voice
+    const speaker = this.#speakers.take(kv, kv.positions + ids.length + maxFrames)
+    this.#chunk = { kv, speaker, maxFrames }
+    await this.#speakers.begin(speaker, kv, ids)
   }
 
   async next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
-    const chunk = this.#current()
-    const stream = chunk.stream ?? this.#open(chunk, lsdSteps)
-    if (previous) stream.write('latent', previous)
+    const { stream, beginning } = this.#current().speaker.streamFor(lsdSteps)
+    stream.write('latent', previous ?? beginning)
     const [outputs] = await stream.submit([{ noise }])
     return toStep(outputs)
   }
 
   async *run(noise: NoiseRows, { lsdSteps }: StepOptions): AsyncGenerator<Step, void, void> {
-    const chunk = this.#current()
-    const stream = this.#open(chunk, lsdSteps)
+    const { speaker, maxFrames } = this.#current()
+    const { stream, beginning } = speaker.streamFor(lsdSteps)
+    stream.write('latent', beginning)
     const { framesPerSubmit, inFlight } = this.#pace
     const underWay: ReturnType<FrameStream['submit']>[] = []
     let submits = 0
-    let left = chunk.maxFrames
+    let left = maxFrames
     while (left > 0 || underWay.length > 0) {
       while (left > 0 && underWay.length < inFlight) {
         const frames = Math.min(left, framesPerSubmit[submits] ?? framesPerSubmit.at(-1) ?? 1)
@@ -81,21 +77,7 @@ export class RunAheadSource implements FrameSource {
   async end(): Promise<void> {
     const chunk = this.#chunk
     this.#chunk = undefined
-    chunk?.stream?.dispose()
-    chunk?.decoder.dispose()
-    chunk?.state.dispose()
-  }
-
-  #open(chunk: Chunk, lsdSteps: number): FrameStream {
-    const { recording, initial } = recordFrame(this.#model, chunk.state, chunk.decoder, lsdSteps)
-    const stream = this.#executor.stream(recording, {
-      feedback: { latent: 'next' },
-      inputs: ['noise'],
-      outputs: ['next', 'eos', 'pcm'],
-    })
-    chunk.stream = stream
-    for (const [name, values] of Object.entries(initial)) stream.write(name, values)
-    return stream
+    if (chunk) this.#speakers.giveBack(chunk.speaker, chunk.kv)
   }
 
   #current(): Chunk {

@@ -15,6 +15,8 @@ import { type FrameSource, type Step, samplesOf } from '../../src/generate/frame
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 import { RunAheadSource } from '../../src/sources/run-ahead.ts'
+import { SharedVoices } from '../../src/sources/shared-voices.ts'
+import { freshSpeakers, KeptSpeakers, type Speakers } from '../../src/sources/speakers.ts'
 import { describeOnGpu } from '../support/gpu.ts'
 import { fastest } from '../support/levels.ts'
 import { tinyFolder, tinyParts, tinyVoice } from '../support/tiny.ts'
@@ -101,8 +103,12 @@ describeOnGpu('the reference model on the GPU', () => {
 
   test('gives the same bits however many frames go in a submit, and however many submits are under way', async () => {
     const voice = await tts.loadVoice(tinyVoice)
-    const speak = async (framesPerSubmit: number, inFlight: number): Promise<Buffer> => {
-      const source = new RunAheadSource(tts, gpu, { framesPerSubmit: [framesPerSubmit], inFlight })
+    const speak = async (
+      framesPerSubmit: number,
+      inFlight: number,
+      speakers: Speakers = freshSpeakers(tts, gpu),
+    ): Promise<Buffer> => {
+      const source = new RunAheadSource(tts, gpu, { framesPerSubmit: [framesPerSubmit], inFlight }, speakers)
       const noise = scaledNoise(referenceNoise(3), 0.7)
       const steps: Step[] = []
       await source.start(voice, Uint32Array.of(5, 17, 3), 8)
@@ -121,6 +127,10 @@ describeOnGpu('the reference model on the GPU', () => {
     ] as const) {
       expect((await speak(framesPerSubmit, inFlight)).equals(one)).toBe(true)
     }
+    // And whether states and plans are made for it, or have been used before; two at once take what one left.
+    const kept = new KeptSpeakers(tts, gpu, new SharedVoices(tts.flowLm))
+    const again = [await speak(3, 2, kept), ...(await Promise.all([speak(3, 2, kept), speak(1, 2, kept)]))]
+    for (const bits of again) expect(bits.equals(one)).toBe(true)
   }, 300_000)
 
   test('gives back what an utterance took, however it ended', async () => {

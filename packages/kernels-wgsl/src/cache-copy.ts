@@ -1,0 +1,55 @@
+import { bindingAlignment } from './constants.ts'
+import type { Gpu } from './gpu.ts'
+import { copyGroups, copyRows, copyWords, type RowCopy } from './kernels/copy-rows.ts'
+
+export interface BufferCopy extends RowCopy {
+  readonly from: GPUBuffer
+  readonly to: GPUBuffer
+}
+
+/**
+ * Copies rows between buffers on the device, in the order of the calls. Not `copyBufferToBuffer`: keys of a cache are
+ * hundreds of rows, each a command of its own.
+ */
+export const copyOnDevice = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
+  const compiled = gpu.pipelines.peek(copyRows)
+  const ready = compiled ? undefined : gpu.pipelines.get(copyRows).then(() => {})
+  const some = copies.filter(({ length }) => length > 0)
+  // Compiled even for nothing: the next copy need not wait.
+  const done = gpu.timeline.enqueue(ready, () => {
+    if (some.length > 0) submit(gpu, some)
+  })
+  // Whoever uses what was not copied is told why by the device that is gone.
+  done.catch(() => {})
+}
+
+const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
+  const { device } = gpu
+  const compiled = gpu.pipelines.peek(copyRows)
+  if (!compiled) throw new Error('the copy is not compiled')
+  const label = copyRows.name
+  const words = new Uint32Array((copies.length * bindingAlignment) / 4)
+  copies.forEach((copy, index) => {
+    words.set(copyWords(copy), (index * bindingAlignment) / 4)
+  })
+  const control = gpu.store(label, words)
+  const encoder = device.createCommandEncoder({ label })
+  const pass = encoder.beginComputePass({ label })
+  pass.setPipeline(compiled.pipeline)
+  copies.forEach((copy, index) => {
+    const group = device.createBindGroup({
+      label,
+      layout: compiled.layout,
+      entries: [
+        { binding: 0, resource: { buffer: control, size: bindingAlignment } },
+        { binding: 1, resource: { buffer: copy.from } },
+        { binding: 2, resource: { buffer: copy.to } },
+      ],
+    })
+    pass.setBindGroup(0, group, [index * bindingAlignment])
+    pass.dispatchWorkgroups(...copyGroups(copy))
+  })
+  pass.end()
+  device.queue.submit([encoder.finish()])
+  gpu.free(control)
+}
