@@ -1,4 +1,6 @@
 import { readFileSync } from 'node:fs'
+// Names a driver to the example where nobody else has.
+import '@tooling/fixtures/gpu'
 import { afterEach, expect, it, vi } from 'vitest'
 
 const textOf = (name: string): string => readFileSync(new URL(`../${name}`, import.meta.url), 'utf8')

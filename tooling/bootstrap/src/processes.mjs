@@ -53,10 +53,11 @@ export const runAttached = (command, args, cwd) =>
   })
 
 /**
- * pnpm, fetched by npx where the machine has none.
+ * pnpm, fetched by npx where the machine has none. What was fetched once is not asked for again: each question to the
+ * registry is one that may not be answered.
  * @param {string[]} args
  */
-export const pnpm = (...args) => runQuietly('npx', ['-y', 'pnpm@12', ...args])
+export const pnpm = (...args) => runQuietly('npx', ['--prefer-offline', '-y', 'pnpm@12', ...args])
 
 /** A step failed whose output has been printed already. */
 export class StepFailed extends Error {}

@@ -13,7 +13,8 @@ export const packAll = async (folder: string): Promise<Record<string, string>> =
   }
   mkdirSync(folder, { recursive: true })
   const filters = published.map(({ name }) => `--filter=${name}`)
-  await run('npx', ['-y', 'pnpm@12', '--recursive', ...filters, 'pack', '--pack-destination', folder], root)
+  const pack = ['--recursive', ...filters, 'pack', '--pack-destination', folder]
+  await run('npx', ['--prefer-offline', '-y', 'pnpm@12', ...pack], root)
   return Object.fromEntries(
     published.map(({ name, manifest }) => {
       const file = `${name.replace('@', '').replace('/', '-')}-${manifest.version}.tgz`
