@@ -241,7 +241,8 @@ export class PocketTts {
       frameRate: this.codec.config.frameRate,
       settings,
       voicePositions: voice.kv.positions,
-      maxPositions: this.#maxPositions,
+      // All of a text is checked before any of it is spoken.
+      maxPositions: Math.min(this.#maxPositions, this.#backend.maxPositions ?? this.#maxPositions),
     }
     const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
     const frames = driveUtterance(chunks, {

@@ -25,6 +25,8 @@ export interface Backend {
   readonly codec: MimiCodec
   /** Threads of the CPU kernels in use, 1 where there are none. */
   readonly threads: number
+  /** Positions of a chunk (voice, text and frames) where the backend has set a bound of its own. */
+  readonly maxPositions?: number
   /** What speaks one utterance. */
   createSource(): FrameSource
   /** Gives all memory back; sources are dead afterwards. */

@@ -61,6 +61,7 @@ export const loadGpuBackend = async (
       },
       ...model,
       threads: 1,
+      ...(scheduler && { maxPositions: lanePositions }),
       createSource: () => sourceAt(pace),
       dispose: () => gpu.dispose(),
     }

@@ -60,7 +60,8 @@ const checkRoom = ({ text, ids, maxFrames }: PlannedChunk, context: PlanContext)
   throw new PocketTtsError(
     'too-long',
     `the chunk '${brief(text)}' needs ${needed} positions (voice ${voicePositions}, text ${ids.length}, speech ` +
-      `${maxFrames}) and there are ${maxPositions}; add punctuation to split at, or raise maxPositions in load()`,
+      `${maxFrames}) and there are ${maxPositions}; add punctuation to split at, or load with a greater maxPositions ` +
+      'and one lane',
   )
 }
 
