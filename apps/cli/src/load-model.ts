@@ -15,6 +15,7 @@ export const loadModel = async (
     simd: flags.simd,
     threads: flags.threads,
     precision: flags.quantize ? 'int8' : undefined,
+    codecPrecision: flags.codecPrecision,
     signal,
     onProgress: (progress) => {
       isFetched ||= progress.stage === 'download'

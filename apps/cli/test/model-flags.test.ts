@@ -107,6 +107,9 @@ describe('pocket generate', () => {
     const [plain, quantized] = [await sound('plain.wav'), await sound('quantized.wav', '--quantize')]
     expect(quantized).toHaveLength(plain.length)
     expect(quantized).not.toEqual(plain)
+    const integers = await sound('integers.wav', '--codec-precision', 'int16')
+    expect(integers).toHaveLength(plain.length)
+    expect(integers).not.toEqual(plain)
   })
 
   it('says what is missing offline', async () => {

@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import { parseNumber, parseSeed } from '../numbers.ts'
 import {
   backendOption,
+  codecPrecisionOption,
   configOption,
   languageOption,
   modelOption,
@@ -47,6 +48,7 @@ export const generateCommand = (io: Io): Command =>
     .addOption(configOption())
     .addOption(modelOption())
     .addOption(quantizeOption())
+    .addOption(codecPrecisionOption())
     .addOption(simdOption())
     .addOption(threadsOption())
     .addOption(backendOption())

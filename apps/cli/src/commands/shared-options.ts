@@ -29,6 +29,14 @@ export const simdOption = (): Option =>
     .choices(['auto', 'relaxed', 'simd', 'scalar'])
     .default('auto')
 
+export const codecPrecisionOption = (): Option =>
+  new Option(
+    '--codec-precision <name>',
+    'int16 computes sound in integers: faster on the CPU, no audible change',
+  )
+    .choices(['stored', 'int16'])
+    .default('stored')
+
 export const threadsOption = (): Option =>
   new Option(
     '--threads <number>',

@@ -18,6 +18,7 @@ export interface CommandLine {
   readonly lanes: number | undefined
   /** Whether the language model is kept in 8 bits. */
   readonly quantize: boolean
+  readonly codecPrecision: LoadOptions['codecPrecision']
   readonly logLevel: (typeof logLevels)[number]
   readonly options: ServerOptions
 }
@@ -28,6 +29,7 @@ interface Flags extends Omit<ServerOptions, 'apiKey'> {
   readonly backend: LoadOptions['backend']
   readonly lanes?: number
   readonly quantize?: boolean
+  readonly codecPrecision: LoadOptions['codecPrecision']
   readonly logLevel: CommandLine['logLevel']
   readonly apiKeyFile?: string
 }
@@ -64,6 +66,7 @@ export const parseCommandLine = (
     backend,
     lanes,
     quantize = false,
+    codecPrecision,
     logLevel,
     apiKeyFile,
     ...options
@@ -71,7 +74,7 @@ export const parseCommandLine = (
   const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
-  return { model, threads, backend, lanes, quantize, logLevel, options: all }
+  return { model, threads, backend, lanes, quantize, codecPrecision, logLevel, options: all }
 }
 
 const createCommand = (name: string): Command => {

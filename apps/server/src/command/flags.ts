@@ -51,6 +51,9 @@ export const createFlags = (): Option[] => [
     parseNumber,
   ),
   flag('quantize', '', 'keep the language model in 8 bits: half the memory'),
+  flag('codec-precision', '<name>', 'int16 computes sound in integers: faster on the CPU, no audible change')
+    .choices(['stored', 'int16'])
+    .default('stored'),
   flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
   flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
   list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),

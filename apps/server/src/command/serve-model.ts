@@ -9,7 +9,7 @@ import type { Stopping } from './stopping.ts'
 
 /** Loads a model into a thread of its own and serves it until told to stop. Throws ServerError or PocketTtsError. */
 export const serveModel = async (
-  { model, threads, backend, lanes, quantize, options, logLevel }: CommandLine,
+  { model, threads, backend, lanes, quantize, codecPrecision, options, logLevel }: CommandLine,
   stopping: Stopping,
 ): Promise<void> => {
   const log: Logger = pino({ level: logLevel })
@@ -18,6 +18,7 @@ export const serveModel = async (
     backend,
     lanes,
     precision: quantize ? 'int8' : undefined,
+    codecPrecision,
     signal: stopping.first,
   })
   try {

@@ -13,16 +13,19 @@ describe('how a model is computed', () => {
       lanes: undefined,
       backend: 'auto',
       quantize: false,
+      codecPrecision: 'stored',
     })
   })
 
   it('is said by flags, or by variables', () => {
-    const said = { threads: 2, lanes: 4, backend: 'gpu', quantize: true }
-    expect(parse('--threads', '2', '--lanes', '4', '--backend', 'gpu', '--quantize')).toMatchObject(said)
+    const said = { threads: 2, lanes: 4, backend: 'gpu', quantize: true, codecPrecision: 'int16' }
+    const flags = ['--threads', '2', '--lanes', '4', '--backend', 'gpu', '--codec-precision', 'int16']
+    expect(parse(...flags, '--quantize')).toMatchObject(said)
     vi.stubEnv('POCKET_THREADS', '2')
     vi.stubEnv('POCKET_LANES', '4')
     vi.stubEnv('POCKET_BACKEND', 'gpu')
     vi.stubEnv('POCKET_QUANTIZE', '1')
+    vi.stubEnv('POCKET_CODEC_PRECISION', 'int16')
     expect(parse()).toMatchObject(said)
   })
 })
