@@ -4,11 +4,14 @@ import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { describe, expect, it, vi } from 'vitest'
 import { create } from 'webgpu'
 
+/** Kept for the whole file: one that Node collects takes its devices along, and whoever waits for them. */
+const dawn = create(['backend=null'])
+
 const weight = { dtype: 'F32' as const, shape: [4, 4], bytes: new Uint8Array(64) }
 
 describe('a device that computes nothing', () => {
   const nullDevice = async (): Promise<GPUDevice> => {
-    const adapter = await create(['backend=null']).requestAdapter()
+    const adapter = await dawn.requestAdapter()
     if (!adapter) throw new Error('Dawn has no null adapter')
     return adapter.requestDevice({ requiredFeatures: ['subgroups'] })
   }
@@ -28,7 +31,7 @@ describe('a device that computes nothing', () => {
   })
 
   it.each([{}, { lanes: 0 }])('is closed again where it was opened for nothing: %j', async (options) => {
-    const adapter = await create(['backend=null']).requestAdapter()
+    const adapter = await dawn.requestAdapter()
     if (!adapter) throw new Error('Dawn has no null adapter')
     using request = vi.spyOn(adapter, 'requestDevice')
     await expect(createGpuKernels({ adapter, ...options })).rejects.toMatchObject({ name: 'KernelError' })
@@ -37,7 +40,7 @@ describe('a device that computes nothing', () => {
   })
 
   it('tells who waits that the executor was disposed, not that the device is lost', async () => {
-    const adapter = await create(['backend=null']).requestAdapter()
+    const adapter = await dawn.requestAdapter()
     if (!adapter) throw new Error('Dawn has no null adapter')
     const kernels = await createGpuKernels({ adapter, selfTest: false })
     const matrix = kernels.matrix({ weight })
