@@ -1,4 +1,4 @@
-import { KernelError, type Precision, type StoredWeight } from '@pocket/nn'
+import { type ConvolutionRows, KernelError, type Precision, type StoredWeight } from '@pocket/nn'
 import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
 import type { Gpu } from './gpu.ts'
 import { type WeightFormat, weightsPerVector } from './kernels/weight-format.ts'
@@ -33,6 +33,14 @@ export interface PackOptions {
 /** A linear layer's `[outputs, inputs]`: as it is. */
 export const storedRows = ({ dtype, shape, bytes }: StoredWeight): RowWeights => {
   const [outputs = 0, inputs = 0] = shape
+  return { outputs, inputs, dtype, bytes }
+}
+
+/** A convolution's rows, all at once. */
+export const gatheredRows = ({ outputs, taps, channels, dtype, fill }: ConvolutionRows): RowWeights => {
+  const inputs = taps * channels
+  const bytes = new Uint8Array(outputs * inputs * (dtype === 'BF16' ? 2 : 4))
+  fill(bytes, 0, outputs)
   return { outputs, inputs, dtype, bytes }
 }
 

@@ -7,10 +7,17 @@ import type {
   TransposedConvolutionSource,
   Vector,
 } from '@pocket/nn'
-import { checkConvolution, checkMatrix, checkTransposedConvolution } from '@pocket/nn'
+import {
+  checkConvolution,
+  checkMatrix,
+  checkTransposedConvolution,
+  convolutionRows,
+  filtersByStep,
+  repeatedBias,
+  transposedConvolutionRows,
+} from '@pocket/nn'
 import type { Gpu } from './gpu.ts'
-import { type PackedWeights, packRows, storedRows, widened } from './pack.ts'
-import { convolutionRows, transposedConvolutionRows } from './weight-order.ts'
+import { gatheredRows, type PackedWeights, packRows, storedRows, widened } from './pack.ts'
 
 /** Handles to weights on a device. */
 
@@ -51,7 +58,7 @@ export const gpuConvolution = (gpu: Gpu, source: ConvolutionSource): GpuConvolut
   const { weight, bias, stride = 1, dilation = 1, padding = 'zero' } = source
   const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
   const label = `convolution of [${weight.shape.join(', ')}]`
-  const packed = packRows(gpu, convolutionRows(weight), { precision: 'stored', bias, label })
+  const packed = packRows(gpu, gatheredRows(convolutionRows(weight)), { precision: 'stored', bias, label })
   return { inputChannels, outputChannels, kernel, stride, dilation, padding, packed }
 }
 
@@ -67,31 +74,15 @@ export const gpuTransposedConvolution = (
   const geometry = { inputChannels, outputChannels, kernel, stride, depthwise }
   if (depthwise) {
     const filters = {
-      buffer: gpu.store(label, byStep(widened(weight), inputChannels, kernel)),
+      buffer: gpu.store(label, filtersByStep(widened(weight), inputChannels)),
       bias: bias && gpu.store(`${label}, bias`, bias),
     }
     return { ...geometry, packed: undefined, filters }
   }
-  const packed = packRows(gpu, transposedConvolutionRows(weight, stride), {
+  const packed = packRows(gpu, gatheredRows(transposedConvolutionRows(weight, stride)), {
     precision: 'stored',
-    bias: bias && repeat(bias, stride),
+    bias: bias && repeatedBias(bias, stride),
     label,
   })
   return { ...geometry, packed, filters: undefined }
-}
-
-/** A row of the product holds `times` rows of the result, each with the same bias. */
-const repeat = (values: Float32Array, times: number): Float32Array => {
-  const repeated = new Float32Array(values.length * times)
-  for (let i = 0; i < times; i++) repeated.set(values, i * values.length)
-  return repeated
-}
-
-/** `[channels, kernel]` to `[kernel, channels]`, so that threads side by side read channels side by side. */
-const byStep = (values: Float32Array, channels: number, kernel: number): Float32Array => {
-  const filters = new Float32Array(values.length)
-  for (let channel = 0; channel < channels; channel++) {
-    for (let k = 0; k < kernel; k++) filters[k * channels + channel] = values[channel * kernel + k] ?? 0
-  }
-  return filters
 }

@@ -5,6 +5,13 @@ export {
   type CheckpointProblem,
   type WeightReader,
 } from './checkpoint.ts'
+export {
+  type ConvolutionRows,
+  convolutionRows,
+  filtersByStep,
+  repeatedBias,
+  transposedConvolutionRows,
+} from './convolution-weights.ts'
 export { KernelError, type KernelErrorCode } from './errors.ts'
 export { nextTurn } from './event-loop.ts'
 export type { Kernels, Plan, PlanOptions } from './kernels.ts'

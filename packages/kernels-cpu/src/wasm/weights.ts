@@ -1,19 +1,25 @@
-import type {
-  Convolution,
-  ConvolutionSource,
-  Matrix,
-  MatrixSource,
-  Precision,
-  TransposedConvolution,
-  TransposedConvolutionSource,
-  Vector,
+import {
+  type Convolution,
+  type ConvolutionSource,
+  checkConvolution,
+  checkMatrix,
+  checkTransposedConvolution,
+  convolutionRows,
+  filtersByStep,
+  type Matrix,
+  type MatrixSource,
+  type Precision,
+  repeatedBias,
+  type TransposedConvolution,
+  type TransposedConvolutionSource,
+  transposedConvolutionRows,
+  type Vector,
 } from '@pocket/nn'
-import { checkConvolution, checkMatrix, checkTransposedConvolution } from '@pocket/nn'
 import { bf16ToF32 } from '@pocket/safetensors'
 import { isInteger } from '../integers.ts'
 import { type PackedWeights, packWeights, type RowSource } from './pack.ts'
 import { packIntegers } from './pack-integers.ts'
-import { convolutionRows, matrixRows, transposedConvolutionRows } from './row-sources.ts'
+import { convolutionSource, matrixSource } from './row-sources.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Handles to weights in a runtime's memory. Addresses are bytes; a missing bias has address 0. */
@@ -55,7 +61,7 @@ export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix =
   const { weight, bias, precision = 'stored' } = source
   const [outputs = 0, inputs = 0] = weight.shape
   const what = `a matrix of [${outputs}, ${inputs}]`
-  const packed = pack(runtime, matrixRows(weight), precision, what)
+  const packed = pack(runtime, matrixSource(weight), precision, what)
   return { runtime, outputs, inputs, packed, bias: storeBias(runtime, bias, what) }
 }
 
@@ -64,7 +70,7 @@ export const wasmConvolution = (runtime: Runtime, source: ConvolutionSource): Wa
   const { weight, bias, stride = 1, dilation = 1, padding = 'zero', precision = 'stored' } = source
   const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
   const what = `a convolution of [${outputChannels}, ${inputChannels}, ${kernel}]`
-  const packed = pack(runtime, convolutionRows(weight), precision, what)
+  const packed = pack(runtime, convolutionSource(convolutionRows(weight)), precision, what)
   const geometry = { inputChannels, outputChannels, kernel, stride, dilation, padding }
   return { runtime, ...geometry, packed, bias: storeBias(runtime, bias, what) }
 }
@@ -83,8 +89,13 @@ export const wasmTransposedConvolution = (
     const filters = storeFilters(runtime, source, what)
     return { ...geometry, packed: undefined, filters, bias: storeBias(runtime, bias, what) }
   }
-  const packed = pack(runtime, transposedConvolutionRows(weight, stride), precision, what)
-  return { ...geometry, packed, filters: 0, bias: storeBias(runtime, bias && repeat(bias, stride), what) }
+  const packed = pack(runtime, convolutionSource(transposedConvolutionRows(weight, stride)), precision, what)
+  return {
+    ...geometry,
+    packed,
+    filters: 0,
+    bias: storeBias(runtime, bias && repeatedBias(bias, stride), what),
+  }
 }
 
 const pack = (runtime: Runtime, rows: RowSource, precision: Precision, what: string): PackedWeights =>
@@ -95,21 +106,10 @@ const pack = (runtime: Runtime, rows: RowSource, precision: Precision, what: str
 const storeBias = (runtime: Runtime, bias: Float32Array | undefined, what: string): number =>
   bias ? runtime.store(bias, what) : 0
 
-/** A row of the product holds `times` rows of the result, each with the same bias. */
-const repeat = (values: Float32Array, times: number): Float32Array => {
-  const repeated = new Float32Array(values.length * times)
-  for (let i = 0; i < times; i++) repeated.set(values, i * values.length)
-  return repeated
-}
-
 /** `[channels, 1, kernel]` to `[kernel, channels]`, so that four channels are filtered at once. */
 const storeFilters = (runtime: Runtime, source: TransposedConvolutionSource, what: string): number => {
   const { dtype, shape, bytes } = source.weight
-  const [channels = 0, , kernel = 0] = shape
+  const [channels = 0] = shape
   const stored = dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.slice().buffer)
-  const filters = new Float32Array(stored.length)
-  for (let channel = 0; channel < channels; channel++) {
-    for (let k = 0; k < kernel; k++) filters[k * channels + channel] = stored[channel * kernel + k] ?? 0
-  }
-  return runtime.store(filters, what)
+  return runtime.store(filtersByStep(stored, channels), what)
 }
