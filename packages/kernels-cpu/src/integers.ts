@@ -52,7 +52,7 @@ export interface IntegerTaps {
   readonly inputs: number
 }
 
-/** Inputs that a matrix sums in one go: with eight bits ±127 · ±32767 can be added 516 times. */
+/** Inputs that a matrix sums in one go: with eight bits ±127 · ±8191 could be added 2064 times. */
 const most = 512
 
 /** Of a matrix: as few taps as there can be. */

@@ -12,7 +12,7 @@ import type { Backend } from './backend.ts'
 import { type CpuOptions, createCpu } from './cpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
 import { loadCodec, loadFlowLm, type NetworkFiles } from './networks.ts'
-import { describeAdapter } from './open-gpu.ts'
+import { aboutGpu } from './open-gpu.ts'
 import { oneByOne, paceFor } from './pace.ts'
 import { findDifference } from './self-check.ts'
 
@@ -43,20 +43,19 @@ export const loadGpuBackend = async (
       flowLm: await loadFlowLm(files, gpu, gpuPromptRows),
       codec: await loadCodec(files, gpu),
     }
-    const adapter = describeAdapter(gpu.device)
+    const about = aboutGpu(gpu.device)
     const voices = new SharedVoices(model.flowLm)
     const scheduler = lanes > 1 && new LaneScheduler(model, gpu.withLanes(lanes), voices, lanePositions)
     const speakers = new KeptSpeakers(model, gpu, voices)
     const sourceAt = (pace: Pace): FrameSource =>
       scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace, speakers)
     const found = await speakKnownFrames(sourceAt(oneByOne), model.flowLm, expected)
-    refuseDifference(found, expected, adapter)
+    refuseDifference(found, expected, about.adapter)
     const pace = paceFor(found.frameMs)
     return {
       report: {
         name: 'gpu',
-        adapter,
-        features: [...gpu.device.features],
+        ...about,
         frameMs: { cpu: expected.frameMs, gpu: found.frameMs },
       },
       ...model,
@@ -87,15 +86,15 @@ export const loadHybridBackend = async (
     cpu = await createCpu(options)
     const flowLm = await loadFlowLm(files, cpu)
     const codec = await loadCodec(files, gpu)
-    const adapter = describeAdapter(gpu.device)
+    const about = aboutGpu(gpu.device)
     const voices = new SharedVoices(flowLm)
     const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec, voices)
     const found = await speakKnownFrames(createSource(), flowLm, expected)
-    refuseDifference(found, expected, adapter)
+    refuseDifference(found, expected, about.adapter)
     const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }
     const { threads } = cpu
     return {
-      report: { name: 'hybrid', adapter, features: [...gpu.device.features], frameMs },
+      report: { name: 'hybrid', ...about, frameMs },
       threads,
       flowLm,
       codec,

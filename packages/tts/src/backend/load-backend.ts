@@ -8,7 +8,7 @@ import { type CpuOptions, loadCpuBackend } from './cpu-backend.ts'
 import { loadGpuBackend, loadHybridBackend } from './gpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
 import type { NetworkFiles } from './networks.ts'
-import { describeAdapter, isSoftware, openGpu } from './open-gpu.ts'
+import { aboutGpu, isSoftware, openGpu } from './open-gpu.ts'
 
 /**
  * Both networks where the options want them. A GPU must first compute some frames as the CPU does; asked for by name
@@ -66,7 +66,7 @@ export const chooseBackend = async (
   const gpu = await openOrReason(open, refuse)
   if ('reason' in gpu) return withReport(await loadCpuBackend(files, options), gpu)
   const { cpu, expected } = await measureCpu(files, options, gpu)
-  const about = aboutGpu(gpu)
+  const about = aboutGpu(gpu.device)
   try {
     const candidate = await loadGpuBackend(files, gpu, expected, options.lanes)
     const { frameMs } = candidate.report
@@ -94,7 +94,7 @@ const openHardware = async (): Promise<GpuKernels | NoGpu> => {
   if (!platform.mayHaveGpu()) return { reason: 'there is no GPU here' }
   const gpu = await openGpu()
   if (!isSoftware(gpu.device)) return gpu
-  const about = aboutGpu(gpu)
+  const about = aboutGpu(gpu.device)
   gpu.dispose()
   return { ...about, reason: 'it computes on the CPU as well, and slower' }
 }
@@ -114,11 +114,6 @@ const openOrReason = async (
 }
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-
-const aboutGpu = ({ device }: GpuKernels) => ({
-  adapter: describeAdapter(device),
-  features: [...device.features],
-})
 
 const withReport = (backend: Backend, report: Omit<Backend['report'], 'name'>): Backend => ({
   ...backend,

@@ -20,10 +20,16 @@ export const openGpu = async (): Promise<GpuKernels> => {
 }
 
 /** The adapter in its driver's words. */
-export const describeAdapter = ({ adapterInfo }: GpuDevice): string => {
+const describeAdapter = ({ adapterInfo }: GpuDevice): string => {
   const { vendor, architecture, device, description } = adapterInfo
   return description || [vendor, architecture, device].filter(Boolean).join(' ') || 'a GPU without a name'
 }
+
+/** What a report says of a GPU, whether it is used or not. */
+export const aboutGpu = (device: GpuDevice): { adapter: string; features: string[] } => ({
+  adapter: describeAdapter(device),
+  features: [...device.features],
+})
 
 /** SwiftShader, Mesa's llvmpipe and Windows' WARP compute on the CPU, slower than WebAssembly does. */
 const software = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|warp/i
