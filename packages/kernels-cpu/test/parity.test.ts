@@ -1,19 +1,10 @@
 import { createCpuKernels } from '@pocket/kernels-cpu'
-import {
-  type Activation,
-  historyRows,
-  type Kernels,
-  type Norm,
-  type Operations,
-  type Precision,
-  record,
-  type Tensor,
-} from '@pocket/nn'
-import { f32ToBf16 } from '@pocket/safetensors'
-import { relativeL2 } from '@tooling/fixtures'
+import { type Activation, historyRows, type Kernels, type Norm, type Precision } from '@pocket/nn'
+import { noise, relativeL2 } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { levels } from './levels.ts'
+import { type Build, outputs, stored } from './one-tap.ts'
 
 /**
  * Every operation of every executor against the oracle, over sizes that no kernel is made for. Float32 sums of some
@@ -30,47 +21,9 @@ const activatedIntegers = 2e-3
 const toleranceOf = (precision: Precision, activation: Activation): number =>
   precision === 'stored' || activation === 'none' ? tolerance : activatedIntegers
 
-/** Values of order one, by a hash of the seed and the index: equal on both sides, and quick to make. */
-const noise = (length: number, seed: number): Float32Array =>
-  Float32Array.from({ length }, (_, index) => {
-    let x = Math.imul(index + 1, 0x9e3779b9) ^ Math.imul(seed + 1, 0x85ebca6b)
-    x = Math.imul(x ^ (x >>> 15), 0x2c1b3c6d)
-    x = Math.imul(x ^ (x >>> 12), 0x297a2d39)
-    return ((x ^ (x >>> 15)) >>> 8) * 2 ** -23 - 1
-  })
-
-const stored = (shape: number[], seed: number, dtype: 'F32' | 'BF16') => {
-  const values = noise(
-    shape.reduce((product, size) => product * size, 1),
-    seed,
-  )
-  const bytes = dtype === 'F32' ? new Uint8Array(values.buffer) : new Uint8Array(f32ToBf16(values).buffer)
-  return { dtype, shape, bytes }
-}
-
 /** Relative to the outputs, or to the terms of order one that they are sums of where those happen to cancel. */
 const errorOf = (actual: Float32Array, golden: Float32Array): number =>
   relativeL2(actual, golden) * Math.min(1, Math.hypot(...golden) / Math.sqrt(golden.length))
-
-type Build = (kernels: Kernels) => (ops: Operations) => Tensor
-
-/** The tap of each of `runs` runs of one plan, inputs filled anew before each. */
-const outputs = async (kernels: Kernels, build: Build, runs: number): Promise<Float32Array[]> => {
-  const describePlan = build(kernels)
-  const recording = record('parity', (ops) => {
-    ops.tap('out', describePlan(ops))
-  })
-  const plan = kernels.plan(recording)
-  const results: Float32Array[] = []
-  for (let run = 0; run < runs; run++) {
-    let seed = 1000 * run
-    for (const [name, { rows, columns }] of recording.inputs) plan.write(name, noise(rows * columns, ++seed))
-    plan.run()
-    results.push((await plan.read('out')).data)
-  }
-  plan.dispose()
-  return results
-}
 
 const size = (max: number) => fc.integer({ min: 1, max })
 const dtype = fc.constantFrom('F32' as const, 'BF16' as const)

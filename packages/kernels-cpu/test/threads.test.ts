@@ -1,41 +1,13 @@
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
-import { type Kernels, type Operations, record, type Tensor } from '@pocket/nn'
+import { noise } from '@tooling/fixtures'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { levels } from './levels.ts'
+import { type Build, outputs, stored } from './one-tap.ts'
 
 /** Sizes are large enough to be shared out, and odd. */
 const between = (min: number, max: number) => fc.integer({ min, max })
 const numRuns = 12
-
-const noise = (length: number, seed: number): Float32Array =>
-  Float32Array.from({ length }, (_, i) => Math.sin((i + 1) * (seed + 0.7)))
-
-const stored = (shape: number[], seed: number) => {
-  const values = noise(
-    shape.reduce((product, size) => product * size, 1),
-    seed,
-  )
-  return { dtype: 'F32' as const, shape, bytes: new Uint8Array(values.buffer) }
-}
-
-type Build = (kernels: Kernels) => (ops: Operations) => Tensor
-
-const outputs = async (kernels: Kernels, build: Build, runs: number): Promise<Float32Array[]> => {
-  const describePlan = build(kernels)
-  const recording = record('shared', (ops) => {
-    ops.tap('out', describePlan(ops))
-  })
-  const plan = kernels.plan(recording)
-  const results: Float32Array[] = []
-  for (let run = 0; run < runs; run++) {
-    for (const [name, { rows, columns }] of recording.inputs) plan.write(name, noise(rows * columns, run))
-    plan.run()
-    results.push((await plan.read('out')).data)
-  }
-  plan.dispose()
-  return results
-}
 
 describe.each(levels.filter(({ level }) => level !== 'scalar'))('$title, bit for bit', (entry) => {
   const test = it.skipIf(entry.missing)
@@ -78,7 +50,7 @@ describe.each(levels.filter(({ level }) => level !== 'scalar'))('$title, bit for
       fc.asyncProperty(shape, async ({ rows, inputs, outputs, precision }) => {
         await agree((on) => {
           const matrix = on.matrix({
-            weight: stored([outputs, inputs], 1),
+            weight: stored([outputs, inputs], 1, 'F32'),
             bias: noise(outputs, 2),
             precision,
           })
@@ -142,10 +114,17 @@ describe.each(levels.filter(({ level }) => level !== 'scalar'))('$title, bit for
       fc.asyncProperty(geometry, async ({ inputs, outputs, stride, extra, rows, padding }) => {
         await agree((on) => {
           const kernel = stride + extra
-          const down = on.convolution({ weight: stored([outputs, inputs, kernel], 1), stride, padding })
-          const up = on.transposedConvolution({ weight: stored([outputs, inputs, 2 * stride], 2), stride })
+          const down = on.convolution({
+            weight: stored([outputs, inputs, kernel], 1, 'F32'),
+            stride,
+            padding,
+          })
+          const up = on.transposedConvolution({
+            weight: stored([outputs, inputs, 2 * stride], 2, 'F32'),
+            stride,
+          })
           const each = on.transposedConvolution({
-            weight: stored([inputs, 1, 2 * stride], 3),
+            weight: stored([inputs, 1, 2 * stride], 3, 'F32'),
             stride,
             depthwise: true,
           })

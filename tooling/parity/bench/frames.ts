@@ -10,9 +10,8 @@ import { createGpuKernels, type DispatchTime, type GpuKernels, type GpuStream } 
 import { MimiCodec } from '@pocket/mimi'
 import { type Kernels, record } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
-import { fullWeights, relativeL2, writeTensorFile } from '@tooling/fixtures'
+import { fullWeights, noise, relativeL2, writeTensorFile } from '@tooling/fixtures'
 import { create } from 'webgpu'
-import { noise } from '../src/noise.ts'
 
 // Dawn rounds times to 65 µs unless it is told not to.
 const dawn = create(['disable-dawn-features=timestamp_quantization'])

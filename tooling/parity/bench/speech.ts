@@ -5,8 +5,7 @@
  */
 import process from 'node:process'
 import { PocketTts, type Voice } from '@pocket/tts'
-import { fullWeights, writeTensorFile } from '@tooling/fixtures'
-import { noise } from '../src/noise.ts'
+import { fullWeights, noise, writeTensorFile } from '@tooling/fixtures'
 
 const [modelFolder, tokenizer] = process.argv.slice(2)
 if (!modelFolder || !tokenizer) throw new Error('usage: speech.ts MODEL_FOLDER TOKENIZER')

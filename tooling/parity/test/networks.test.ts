@@ -4,10 +4,9 @@ import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
 import { type Kernels, type NdArray, ndArray } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
-import { readFixture, relativeL2 } from '@tooling/fixtures'
+import { noise, readFixture, relativeL2 } from '@tooling/fixtures'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { expect, it } from 'vitest'
-import { noise } from '../src/noise.ts'
 
 /**
  * Whole networks against the oracle at every tap. The bound of the fixtures for a pass is 5e-5; each step is fed what

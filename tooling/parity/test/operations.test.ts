@@ -2,11 +2,11 @@ import process from 'node:process'
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { type Kernels, type Norm, type Operations, record, type Tensor } from '@pocket/nn'
-import { relativeL2 } from '@tooling/fixtures'
+import { noise, relativeL2 } from '@tooling/fixtures'
 import { describeOnGpu } from '@tooling/fixtures/gpu'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { noise, stored } from '../src/noise.ts'
+import { stored } from '../src/stored.ts'
 
 /**
  * Every operation against the oracle, over sizes that no kernel is made for. Float32 sums of some hundred terms in any

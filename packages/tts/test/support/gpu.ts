@@ -1,10 +1,9 @@
 import process from 'node:process'
 import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { KernelError } from '@pocket/nn'
+// Names a driver that computes on the processor, where no other is named.
+import '@tooling/fixtures/gpu'
 import { describe } from 'vitest'
-
-/** Debian's Chromium brings a Vulkan driver that computes on the processor: used where no other driver is named. */
-process.env.VK_DRIVER_FILES ??= '/usr/lib/chromium/vk_swiftshader_icd.json'
 
 const reasonForNone = async (): Promise<string | undefined> => {
   try {
