@@ -1,19 +1,29 @@
 /** What a processor can do at most with 128-bit vectors: the yardsticks that everything else is held against. */
 
-/** Reads `bytes` bytes as two streams and does as little as possible with them: what memory gives one core. */
+/**
+ * Reads `bytes` bytes as eight streams and does as little as possible with them: what memory gives one core. With two
+ * streams a Xeon (Sapphire Rapids) read 151 MB at 14 GB/s, with four at 17, with eight at 19.
+ */
 export function read(address: usize, bytes: usize): i32 {
-  const half = bytes >> 1
-  let a = i32x4.splat(0)
-  let b = a
-  let c = a
-  let d = a
-  for (let p = address; p < address + half; p += 64) {
-    a = v128.xor(a, v128.xor(v128.load(p), v128.load(p + half)))
-    b = v128.xor(b, v128.xor(v128.load(p, 16), v128.load(p + half, 16)))
-    c = v128.xor(c, v128.xor(v128.load(p, 32), v128.load(p + half, 32)))
-    d = v128.xor(d, v128.xor(v128.load(p, 48), v128.load(p + half, 48)))
+  const part = bytes >> 3
+  let sum = i32x4.splat(0)
+  for (let p = address; p < address + part; p += 64) {
+    sum = v128.xor(sum, line(p))
+    sum = v128.xor(sum, line(p + part))
+    sum = v128.xor(sum, line(p + 2 * part))
+    sum = v128.xor(sum, line(p + 3 * part))
+    sum = v128.xor(sum, line(p + 4 * part))
+    sum = v128.xor(sum, line(p + 5 * part))
+    sum = v128.xor(sum, line(p + 6 * part))
+    sum = v128.xor(sum, line(p + 7 * part))
   }
-  return i32x4.extract_lane(v128.xor(v128.xor(a, b), v128.xor(c, d)), 0)
+  return i32x4.extract_lane(sum, 0)
+}
+
+@inline
+function line(p: usize): v128 {
+  const start = v128.xor(v128.load(p), v128.load(p, 16))
+  return v128.xor(start, v128.xor(v128.load(p, 32), v128.load(p, 48)))
 }
 
 /** Multiplications and additions of one turn of `compute`: twelve vectors of four lanes. */
@@ -60,4 +70,48 @@ function madd(x: v128, factor: v128): v128 {
   // As a sum of products, in place: any other order of the operands costs V8 a move.
   if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(factor, factor, x)
   else return f32x4.add(f32x4.mul(x, factor), factor)
+}
+
+/** Of `computeIntegers`: twelve vectors of eight pairs. */
+export const integerOperationsPerTurn: i32 = 12 * 8 * 2
+
+/** As `compute`, with the dot product of 16-bit integers, which adds pairs. */
+export function computeIntegers(turns: i32, by: i32): i32 {
+  const factor = i16x8.splat(<i16>by)
+  let a = i16x8.splat(1)
+  let b = i16x8.splat(2)
+  let c = i16x8.splat(3)
+  let d = i16x8.splat(4)
+  let e = i16x8.splat(5)
+  let f = i16x8.splat(6)
+  let g = i16x8.splat(7)
+  let h = i16x8.splat(8)
+  let i = i16x8.splat(9)
+  let j = i16x8.splat(10)
+  let k = i16x8.splat(11)
+  let l = i16x8.splat(12)
+  for (let turn = 0; turn < turns; turn++) {
+    a = addProducts(a, factor)
+    b = addProducts(b, factor)
+    c = addProducts(c, factor)
+    d = addProducts(d, factor)
+    e = addProducts(e, factor)
+    f = addProducts(f, factor)
+    g = addProducts(g, factor)
+    h = addProducts(h, factor)
+    i = addProducts(i, factor)
+    j = addProducts(j, factor)
+    k = addProducts(k, factor)
+    l = addProducts(l, factor)
+  }
+  const abcd = i32x4.add(i32x4.add(a, b), i32x4.add(c, d))
+  const efgh = i32x4.add(i32x4.add(e, f), i32x4.add(g, h))
+  const ijkl = i32x4.add(i32x4.add(i, j), i32x4.add(k, l))
+  return i32x4.extract_lane(i32x4.add(i32x4.add(abcd, efgh), ijkl), 0)
+}
+
+@inline
+function addProducts(sums: v128, factor: v128): v128 {
+  // Of the sums themselves: a product of what never changes would be taken out of the loop.
+  return i32x4.add(sums, i32x4.dot_i16x8_s(sums, factor))
 }

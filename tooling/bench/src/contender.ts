@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import type { KeptAs } from './full-work.ts'
+import type { CodecArithmetic, KeptAs } from './full-work.ts'
 import type { Answer, Commands, Request } from './protocol.ts'
 import type { SubjectName } from './subject.ts'
 import type { FloorSettings } from './subjects/floor.ts'
@@ -12,6 +12,8 @@ export interface Contender {
   readonly subject: SubjectName
   /** How it keeps the weights of the model of full size; undefined for other models. */
   readonly kept?: KeptAs
+  /** What its codec computes in, where `kept` is known. Default float32. */
+  readonly codec?: CodecArithmetic
   /** The least that could be hoped for; undefined where vectors of 128 bits are no measure. */
   readonly floor?: FloorSettings
 }

@@ -1,7 +1,7 @@
 import { probeSimd } from '@pocket/kernels-cpu'
 import type { LoadOptions } from '@pocket/tts'
 import type { Contender } from './contender.ts'
-import type { KeptAs } from './full-work.ts'
+import type { CodecArithmetic, KeptAs } from './full-work.ts'
 import { rivals } from './rivals.ts'
 import type { FloorSettings } from './subjects/floor.ts'
 import type { OnnxSettings } from './subjects/onnxruntime.ts'
@@ -43,9 +43,9 @@ export const pocketContenders = (
             ...(precision === 'stored' ? {} : { precision }),
           }
           const settings: PocketSettings = { source, options }
-          // The floor counts what the codec does in float32.
-          const isKnown = source !== 'mini' && codecPrecision === 'stored'
-          const known = isKnown ? knownWork(simd, precision === 'stored' ? 'bf16' : precision) : {}
+          const kept = precision === 'stored' ? 'bf16' : precision
+          const codec = codecPrecision === 'stored' ? 'f32' : codecPrecision
+          const known = source === 'mini' ? {} : knownWork(simd, kept, codec)
           return { model, engine, subject: { module: 'pocket', settings }, ...known }
         }),
       ),
@@ -59,7 +59,7 @@ export const rivalContenders = (model: string, variants: Variants): Contender[] 
       (['f32', 'int8'] as const).map((precision) => {
         const engine = [rival, ...threadsIfMany(threads, variants), precision].join(', ')
         const settings: OnnxSettings = { rival, precision, threads }
-        const known = knownWork(availableLevels().at(-1) ?? 'scalar', precision)
+        const known = knownWork(availableLevels().at(-1) ?? 'scalar', precision, 'f32')
         return { model, engine, subject: { module: 'onnxruntime', settings }, ...known }
       }),
     ),
@@ -73,13 +73,21 @@ export const floorContenders = (model: string, contenders: readonly Contender[])
     engine,
     subject: { module: 'floor', settings: floor },
     kept: floor.kept,
+    codec: floor.codec,
   }))
 }
 
-export const floorName = ({ level, kept }: FloorSettings): string => `floor: ${level}, ${kept}`
+export const floorName = ({ level, kept, codec }: FloorSettings): string =>
+  `floor: ${level}, ${kept}${codec === 'f32' ? '' : `, codec ${codec}`}`
 
-const knownWork = (simd: Variants['simd'][number], kept: KeptAs): Pick<Contender, 'kept' | 'floor'> =>
-  simd === 'simd' || simd === 'relaxed' ? { kept, floor: { level: simd, kept } } : { kept }
+const knownWork = (
+  simd: Variants['simd'][number],
+  kept: KeptAs,
+  codec: CodecArithmetic,
+): Pick<Contender, 'kept' | 'codec' | 'floor'> =>
+  simd === 'simd' || simd === 'relaxed'
+    ? { kept, codec, floor: { level: simd, kept, codec } }
+    : { kept, codec }
 
 const threadsIfMany = (threads: number, variants: Variants): string[] =>
   String(variants.threads) === '1' ? [] : [`${threads} ${threads === 1 ? 'thread' : 'threads'}`]

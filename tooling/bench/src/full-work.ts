@@ -12,16 +12,19 @@ import { promptTokens, voicePositions } from './sizes.ts'
 export interface WorkOfStages {
   /** Bytes that a frame cannot but read: each weight once, keys and values of all positions. */
   readonly bytes: { readonly step: number; readonly flow: number }
-  /** Multiplications and additions of products and of attention. */
-  readonly operations: { readonly prompt: number; readonly decode: number }
+  /** Multiplications and additions of products and of attention; `decodeIntegers`: of those of `decode`, on integers. */
+  readonly operations: { readonly prompt: number; readonly decode: number; readonly decodeIntegers: number }
 }
 
 /** How the weights are kept. `int8`: only those of the language model's layers. */
 export type KeptAs = 'f32' | 'bf16' | 'int8'
 
+/** What the codec computes in. `int16`: its products, but for the last convolution, whose output is what is heard. */
+export type CodecArithmetic = 'f32' | 'int16'
+
 const bytesPerWeight: Record<KeptAs, number> = { f32: 4, bf16: 2, int8: 1 }
 
-export const fullWork = (kept: KeptAs): WorkOfStages => {
+export const fullWork = (kept: KeptAs, codec: CodecArithmetic): WorkOfStages => {
   const other = kept === 'int8' ? 'bf16' : kept
   const positions = voicePositions + promptTokens
   return {
@@ -32,7 +35,11 @@ export const fullWork = (kept: KeptAs): WorkOfStages => {
         backboneLayers.length * positions * keysAndValues * 4,
       flow: weightsOf(flowHeadMatrices) * bytesPerWeight[other],
     },
-    operations: { prompt: promptOperations, decode: codecOperations() },
+    operations: {
+      prompt: promptOperations,
+      decode: codecProducts + lastConvolution + codecAttention,
+      decodeIntegers: codec === 'int16' ? codecProducts : 0,
+    },
   }
 }
 
@@ -57,16 +64,20 @@ const promptOperations = (() => {
 /** Positions that a position of the codec attends to. */
 const codecWindow = 250
 
-const codecOperations = (): number => {
+const codecAttention = codecLayers.reduce(
+  (sum, { outProjection }) => sum + codecPositions * 4 * outProjection[0]! * codecWindow,
+  0,
+)
+
+/** Of the layers and of each convolution. */
+const [codecProducts, lastConvolution] = (() => {
   let rows = codecPositions
-  let operations = 0
-  for (const layer of codecLayers) {
-    const width = layer.outProjection[0]!
-    operations += rows * (2 * weightsOf(Object.values(layer)) + 4 * width * codecWindow)
-  }
+  let operations = codecLayers.reduce((sum, layer) => sum + rows * 2 * weightsOf(Object.values(layer)), 0)
+  let last = 0
   for (const { isTransposed, shape } of codecConvolutions) {
-    operations += 2 * rows * product(shape)
+    last = 2 * rows * product(shape)
+    operations += last
     if (isTransposed) rows *= shape[2]! / 2
   }
-  return operations
-}
+  return [operations - last, last] as const
+})()

@@ -16,9 +16,9 @@ interface Speeds {
 }
 
 const speedsOf = (measurement: Measurement, clock: Clock): Speeds | undefined => {
-  const { kept } = measurement.contender
+  const { kept, codec = 'f32' } = measurement.contender
   if (!kept) return undefined
-  const { bytes, operations } = fullWork(kept)
+  const { bytes, operations } = fullWork(kept, codec)
   return {
     read: bytes.step / stageTime(measurement, 'step', clock) / 1e6,
     prompt: operations.prompt / stageTime(measurement, 'prompt', clock) / 1e6,

@@ -7,6 +7,8 @@ export interface Yardstick {
   read(bytes: number): void
   /** Does at least as many multiplications and additions, one after the other in pairs. */
   compute(operations: number): void
+  /** The same on pairs of 16-bit integers, with sums of 32 bits. */
+  computeIntegers(operations: number): void
 }
 
 const pageBytes = 65536
@@ -17,19 +19,24 @@ export const createYardstick = async (level: 'simd' | 'relaxed', bytes: number):
   // Pages that were never written are all the same page of zeros.
   new Uint8Array(memory.buffer).fill(1)
   const { instance } = await WebAssembly.instantiate(await compile(level), { env: { memory } })
-  const { read, compute, operationsPerTurn } = instance.exports as {
-    read(address: number, bytes: number): number
-    compute(turns: number, by: number): number
-    operationsPerTurn: WebAssembly.Global
-  }
+  const { read, compute, computeIntegers, operationsPerTurn, integerOperationsPerTurn } =
+    instance.exports as {
+      read(address: number, bytes: number): number
+      compute(turns: number, by: number): number
+      computeIntegers(turns: number, by: number): number
+      operationsPerTurn: WebAssembly.Global
+      integerOperationsPerTurn: WebAssembly.Global
+    }
   return {
     read: (wanted) => void read(0, Math.ceil(wanted / readStep) * readStep),
     compute: (operations) => void compute(Math.ceil(operations / operationsPerTurn.value), 0.5),
+    computeIntegers: (operations) =>
+      void computeIntegers(Math.ceil(operations / integerOperationsPerTurn.value), 1),
   }
 }
 
-/** Two streams of 64 bytes a turn. */
-const readStep = 128
+/** Eight streams of 64 bytes a turn. */
+const readStep = 512
 
 const compile = async (level: 'simd' | 'relaxed'): Promise<Uint8Array<ArrayBuffer>> => {
   let binary = new Uint8Array()

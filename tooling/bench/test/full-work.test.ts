@@ -12,12 +12,12 @@ it.each([
   ['bf16', 2, 2],
   ['int8', 1, 2],
 ] as const)('a step in %s reads every weight once, and the cache', (kept, layerBytes, otherBytes) => {
-  expect(fullWork(kept).bytes.step).toBe(layers * layerBytes + others * otherBytes + cache)
+  expect(fullWork(kept, 'f32').bytes.step).toBe(layers * layerBytes + others * otherBytes + cache)
 })
 
 it('a flow step reads the flow head but for its time embeddings', () => {
   const weights = 512 * 1024 + 512 * 32 + 6 * (1536 + 2 * 512) * 512 + 1024 * 512 + 32 * 512
-  expect(fullWork('bf16').bytes.flow).toBe(2 * weights)
+  expect(fullWork('bf16', 'f32').bytes.flow).toBe(2 * weights)
 })
 
 it('a frame of the codec multiplies and adds for its transformer, its attention and its convolutions', () => {
@@ -31,11 +31,15 @@ it('a frame of the codec multiplies and adds for its transformer, its attention 
     2 * 480 * (64 * 128 * 3 + 128 * 64) +
     2 * 480 * 128 * 64 * 8 +
     2 * 1920 * (32 * 64 * 3 + 64 * 32 + 64 * 3)
-  expect(fullWork('bf16').operations.decode).toBe(transformer + attention + seanet)
+  const { operations } = fullWork('bf16', 'int16')
+  expect(operations.decode).toBe(transformer + attention + seanet)
+  // Attention and the last convolution, 64 channels to one, stay float32.
+  expect(operations.decodeIntegers).toBe(transformer + seanet - 2 * 1920 * 64 * 3)
+  expect(fullWork('bf16', 'f32').operations).toEqual({ ...operations, decodeIntegers: 0 })
 })
 
 it('a prompt ends where the last cache is filled', () => {
   const weights = layers - 9 * 1024 ** 2
   const attention = 5 * 4 * 1024 * (125 + 25.5)
-  expect(fullWork('int8').operations.prompt).toBe(50 * (2 * weights + attention))
+  expect(fullWork('int8', 'f32').operations.prompt).toBe(50 * (2 * weights + attention))
 })
