@@ -59,6 +59,13 @@ export class BoundRecording {
     return this.#isReady ? undefined : this.#ready
   }
 
+  /** All that a run reads and writes, but for the words of the host. */
+  *buffers(): Iterable<GPUBuffer> {
+    for (const { resources } of this.#dispatches) {
+      for (const { buffer } of Object.values(resources)) yield buffer
+    }
+  }
+
   get dispatchCount(): number {
     return this.#dispatches.length
   }

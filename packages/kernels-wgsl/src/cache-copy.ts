@@ -1,6 +1,7 @@
 import { bindingAlignment } from './constants.ts'
 import type { Gpu } from './gpu.ts'
 import { copyGroups, copyRows, copyWords, type RowCopy } from './kernels/copy-rows.ts'
+import type { Pipeline } from './pipelines.ts'
 
 export interface BufferCopy extends RowCopy {
   readonly from: GPUBuffer
@@ -24,7 +25,6 @@ export const copyOnDevice = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
 }
 
 const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
-  const { device } = gpu
   const compiled = gpu.pipelines.peek(copyRows)
   if (!compiled) throw new Error('the copy is not compiled')
   const label = copyRows.name
@@ -33,13 +33,27 @@ const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
     words.set(copyWords(copy), (index * bindingAlignment) / 4)
   })
   const control = gpu.store(label, words)
+  try {
+    encodeCopies(gpu, compiled, copies, control)
+  } finally {
+    gpu.free(control)
+  }
+}
+
+const encodeCopies = (
+  { device }: Gpu,
+  { pipeline, layout }: Pipeline,
+  copies: readonly BufferCopy[],
+  control: GPUBuffer,
+): void => {
+  const label = copyRows.name
   const encoder = device.createCommandEncoder({ label })
   const pass = encoder.beginComputePass({ label })
-  pass.setPipeline(compiled.pipeline)
+  pass.setPipeline(pipeline)
   copies.forEach((copy, index) => {
     const group = device.createBindGroup({
       label,
-      layout: compiled.layout,
+      layout,
       entries: [
         { binding: 0, resource: { buffer: control, size: bindingAlignment } },
         { binding: 1, resource: { buffer: copy.from } },
@@ -51,5 +65,4 @@ const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
   })
   pass.end()
   device.queue.submit([encoder.finish()])
-  gpu.free(control)
 }

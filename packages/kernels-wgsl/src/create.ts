@@ -1,6 +1,7 @@
 import { KernelError } from '@pocket/nn'
 import { findAdapter } from './adapter.ts'
 import { readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
+import { hasToBeNudged } from './completion.ts'
 import type { GpuAdapter, GpuDevice } from './device-types.ts'
 import { Gpu } from './gpu.ts'
 import { DeviceKernels, type GpuKernels } from './kernels.ts'
@@ -37,9 +38,10 @@ export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise
   const owned = options.device === undefined
   const withSubgroups = readCapabilities(device, { subgroups, tuning })
   const without = { ...withSubgroups, subgroups: undefined }
+  const engine = { owned, hasToBeNudged: await hasToBeNudged(device.queue) }
   let failure: unknown
   for (const capabilities of withSubgroups.subgroups ? [withSubgroups, without] : [without]) {
-    const gpu = new Gpu(device, capabilities, owned)
+    const gpu = new Gpu(device, { capabilities, ...engine })
     try {
       const kernels = new DeviceKernels(gpu, lanes)
       if (!selfTest || (await passesSelfTest(kernels.withLanes(1)))) return kernels

@@ -3,8 +3,15 @@ import { KernelError } from '@pocket/nn'
 import type { Capabilities } from './capabilities.ts'
 import { usage } from './constants.ts'
 import { Pipelines } from './pipelines.ts'
-import { StagingPool, type Stretch } from './staging-pool.ts'
+import { roomFor, StagingPool, type Stretch } from './staging-pool.ts'
 import { Timeline } from './timeline.ts'
+
+export interface GpuOptions {
+  readonly capabilities: Capabilities
+  /** Whether `dispose` also ends the device. */
+  readonly owned: boolean
+  readonly hasToBeNudged: boolean
+}
 
 /** A device and what its executors share: pipelines, the order of work, buffers to read back through. */
 export class Gpu {
@@ -13,15 +20,23 @@ export class Gpu {
   readonly pipelines: Pipelines
   readonly timeline = new Timeline()
   readonly staging: StagingPool
+  /** Whether the engine tells of completion only where something is submitted: see completion.ts. */
+  readonly hasToBeNudged: boolean
   readonly #buffers = new Set<GPUBuffer>()
   readonly #owned: boolean
+  /** Buffers of the constructions under way, the innermost last. */
+  readonly #under: GPUBuffer[][] = []
+  /** Whether the device had memory for buffers, where it has not said so yet. */
+  readonly #allocations = new Set<Promise<void>>()
+  /** Buffers that the device had no memory for. */
+  readonly #missing = new Set<GPUBuffer>()
   #lost: string | undefined
   #disposed = false
 
-  /** `owned`: whether `dispose` also ends the device. */
-  constructor(device: GPUDevice, capabilities: Capabilities, owned: boolean) {
+  constructor(device: GPUDevice, { capabilities, owned, hasToBeNudged }: GpuOptions) {
     this.device = device
     this.#owned = owned
+    this.hasToBeNudged = hasToBeNudged
     this.capabilities = capabilities
     this.pipelines = new Pipelines(device)
     this.staging = new StagingPool(this)
@@ -50,20 +65,57 @@ export class Gpu {
     return buffer
   }
 
+  /** Throws KernelError `out-of-memory` where no buffer can have as many bytes. */
+  checkSize(label: string, bytes: number): void {
+    const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits
+    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize)
+    if (bytes <= most) return
+    throw new KernelError(
+      'out-of-memory',
+      `${label} takes ${bytes} bytes, this device binds at most ${most} at once`,
+    )
+  }
+
   buffer(label: string, bytes: number, flags: number): GPUBuffer {
     this.checkAlive()
     const size = Math.max(16, Math.ceil(bytes / 4) * 4)
-    const { maxBufferSize, maxStorageBufferBindingSize } = this.device.limits
-    const most = Math.min(maxBufferSize, maxStorageBufferBindingSize)
-    if (size > most) {
+    this.checkSize(label, size)
+    const buffer = this.#allocate({ label, size, usage: flags })
+    this.#buffers.add(buffer)
+    this.#under.at(-1)?.push(buffer)
+    return buffer
+  }
+
+  /** What `make` makes, whole or not at all: where it throws, the buffers that it had made are given back. */
+  whole<T>(make: () => T): T {
+    const made: GPUBuffer[] = []
+    this.#under.push(made)
+    let finished = false
+    try {
+      const result = make()
+      finished = true
+      return result
+    } finally {
+      this.#under.pop()
+      if (finished) this.#under.at(-1)?.push(...made)
+      else for (const buffer of made) this.free(buffer)
+    }
+  }
+
+  /**
+   * Resolves when the device has told of all buffers asked for so far whether it had memory for them. Throws KernelError
+   * `out-of-memory` where one of `buffers` is among those that it had none for: what was computed with it means nothing.
+   */
+  async checkMemory(buffers: Iterable<GPUBuffer>): Promise<void> {
+    if (this.#allocations.size > 0) await Promise.all(this.#allocations)
+    if (this.#missing.size === 0) return
+    for (const buffer of buffers) {
+      if (!this.#missing.has(buffer)) continue
       throw new KernelError(
         'out-of-memory',
-        `${label} takes ${size} bytes, this device binds at most ${most} at once`,
+        `the GPU has no memory left for ${buffer.label}, ${buffer.size} bytes: dispose of what is not needed`,
       )
     }
-    const buffer = this.device.createBuffer({ label, size, usage: flags })
-    this.#buffers.add(buffer)
-    return buffer
   }
 
   /** Writes at once, in the queue's order. Data that is no multiple of four bytes long is padded with zeros. */
@@ -81,6 +133,7 @@ export class Gpu {
   async read(stretches: readonly Stretch[]): Promise<Float32Array[]> {
     this.checkAlive()
     const bytes = stretches.reduce((sum, stretch) => sum + stretch.bytes, 0)
+    this.checkSize('what is read', roomFor(bytes))
     const staging = await this.timeline.enqueue(undefined, () => {
       const staging = this.staging.take(bytes)
       const encoder = this.device.createCommandEncoder({ label: 'read' })
@@ -93,6 +146,7 @@ export class Gpu {
       return staging
     })
     const data = await this.staging.collect(staging, bytes)
+    await this.checkMemory(stretches.map(({ buffer }) => buffer))
     let from = 0
     return stretches.map((stretch) => {
       const values = new Float32Array(data, from, stretch.bytes / 4)
@@ -103,6 +157,7 @@ export class Gpu {
 
   free(buffer: GPUBuffer): void {
     if (!this.#buffers.delete(buffer)) return
+    this.#missing.delete(buffer)
     buffer.destroy()
   }
 
@@ -128,6 +183,31 @@ export class Gpu {
     if (this.#disposed) return
     this.release()
     if (this.#owned) this.device.destroy()
+  }
+
+  /** A device tells of a lack of memory later, and beside the call; the buffer is then one that nothing can use. */
+  #allocate(descriptor: GPUBufferDescriptor): GPUBuffer {
+    this.device.pushErrorScope('out-of-memory')
+    let told: Promise<GPUError | null> | undefined
+    try {
+      const buffer = this.device.createBuffer(descriptor)
+      told = this.device.popErrorScope()
+      const known: Promise<void> = told
+        .then(
+          (error) => {
+            if (error && this.#buffers.has(buffer)) this.#missing.add(buffer)
+          },
+          // A device that is lost has more to tell than this.
+          () => {},
+        )
+        .then(() => {
+          this.#allocations.delete(known)
+        })
+      this.#allocations.add(known)
+      return buffer
+    } finally {
+      if (!told) this.device.popErrorScope().catch(() => {})
+    }
   }
 
   /** Gives all buffers back; the device stays open. */

@@ -72,39 +72,41 @@ export class DeviceKernels implements GpuKernels {
   }
 
   vector(values: Float32Array): GpuVector {
-    return gpuVector(this.#gpu, values)
+    return this.#whole(() => gpuVector(this.#gpu, values))
   }
 
   matrix(source: MatrixSource): GpuMatrix {
-    return gpuMatrix(this.#gpu, source)
+    return this.#whole(() => gpuMatrix(this.#gpu, source))
   }
 
   convolution(source: ConvolutionSource): GpuConvolution {
-    return gpuConvolution(this.#gpu, source)
+    return this.#whole(() => gpuConvolution(this.#gpu, source))
   }
 
   transposedConvolution(source: TransposedConvolutionSource): GpuTransposedConvolution {
-    return gpuTransposedConvolution(this.#gpu, source)
+    return this.#whole(() => gpuTransposedConvolution(this.#gpu, source))
   }
 
   convolutionState(weights: Convolution | TransposedConvolution): DeviceConvolutionState {
-    return new DeviceConvolutionState(this.#gpu, this.lanes, historyRows(weights), weights.inputChannels)
+    return this.#whole(
+      () => new DeviceConvolutionState(this.#gpu, this.lanes, historyRows(weights), weights.inputChannels),
+    )
   }
 
   kvCache(options: KvCacheOptions): DeviceKvCache {
-    return new DeviceKvCache(this.#gpu, this.lanes, options)
+    return this.#whole(() => new DeviceKvCache(this.#gpu, this.lanes, options))
   }
 
   plan(recording: Recording, { lane }: PlanOptions = {}): DevicePlan {
     const all = Array.from({ length: this.lanes }, (_, index) => index)
-    if (lane === undefined) return new DevicePlan(this.#gpu, recording, this.lanes, all)
-    if (!all.includes(lane))
+    if (lane !== undefined && !all.includes(lane))
       throw new KernelError('shape', `plan ${recording.label}: lane ${lane} of ${this.lanes}`)
-    return new DevicePlan(this.#gpu, recording, this.lanes, [lane])
+    const lanes = lane === undefined ? all : [lane]
+    return this.#whole(() => new DevicePlan(this.#gpu, recording, this.lanes, lanes))
   }
 
   stream(recording: Recording, options: GpuStreamOptions): DeviceStream {
-    return new DeviceStream(this.#gpu, recording, this.lanes, options)
+    return this.#whole(() => new DeviceStream(this.#gpu, recording, this.lanes, options))
   }
 
   withLanes(lanes: number): DeviceKernels {
@@ -117,5 +119,9 @@ export class DeviceKernels implements GpuKernels {
 
   dispose(): void {
     this.#gpu.dispose()
+  }
+
+  #whole<T>(make: () => T): T {
+    return this.#gpu.whole(make)
   }
 }

@@ -16,12 +16,7 @@ export class Memory {
   constructor(gpu: Gpu, recording: Recording, steps: readonly Step[], lanes: number) {
     this.#gpu = gpu
     this.#lanes = lanes
-    try {
-      this.#assign(recording, steps)
-    } catch (error) {
-      this.dispose()
-      throw error
-    }
+    this.#assign(recording, steps)
   }
 
   /** Float32 values of one lane of a tensor, in whole vectors. */

@@ -85,6 +85,7 @@ export class DevicePlan implements GpuPlan {
     const stretch = this.#bound.stretch(name)
     const [values = new Float32Array()] = await this.#gpu.read([stretch])
     if (this.#failure !== undefined) throw this.#failure
+    await this.#gpu.checkMemory(this.#bound.buffers())
     const { tensor, laneStride } = stretch
     const lanes = this.#bound.lanes.length
     return ndArray(withoutPadding(values, tensor, lanes, laneStride), [lanes * tensor.rows, tensor.columns])

@@ -183,10 +183,12 @@ export class DeviceKvCache extends GpuState implements GpuKvCache {
     this.#onlyLane('continued')
     checkContinued(this, capacity, this.#beginning > 0)
     const { heads, headDim, maxPeriod } = this
-    const own = new DeviceKvCache(this.gpu, 1, { heads, headDim, maxPeriod, capacity })
-    own.#adopt(0, this)
-    own.#beginning = this.position
-    return own
+    return this.gpu.whole(() => {
+      const own = new DeviceKvCache(this.gpu, 1, { heads, headDim, maxPeriod, capacity })
+      own.#adopt(0, this)
+      own.#beginning = this.position
+      return own
+    })
   }
 
   rewind(position: number): void {

@@ -1,6 +1,7 @@
 import { KernelError, type Recording } from '@pocket/nn'
 import { BoundRecording, withoutPadding } from './bound-recording.ts'
 import type { Gpu } from './gpu.ts'
+import { roomFor } from './staging-pool.ts'
 import { type DispatchTime, timeDispatches } from './timing.ts'
 
 export interface GpuStreamOptions {
@@ -27,7 +28,8 @@ export interface GpuStream {
   /**
    * Encodes `rows.length` runs into one submission and returns at once; resolves with the outputs of each run, in order.
    * Several submissions may be under way. `rows[i]` holds what `inputs` names, `[lanes, rows, columns]` each, and so do
-   * the results for `outputs`. Throws KernelError `shape`, `unknown-name`, `capacity` or `disposed` before any work.
+   * the results for `outputs`. Throws KernelError `shape`, `unknown-name`, `capacity`, `disposed` or, of more than a buffer
+   * holds, `out-of-memory` before any work; `out-of-memory` later where the device had none for what the stream uses.
    */
   submit(
     rows: readonly Readonly<Record<string, Float32Array>>[],
@@ -84,21 +86,16 @@ export class DeviceStream implements GpuStream {
       lanes,
       Array.from({ length: lanes }, (_, lane) => lane),
     )
-    try {
-      let bytes = 0
-      this.#inputs = inputs.map((name) => {
-        const input = inputOf(this.#bound, name, bytes)
-        bytes += input.bytes
-        return input
-      })
-      this.#inputBytes = bytes
-      this.#outputs = outputs.map((name) => ({ ...this.#bound.stretch(name), name }))
-      this.#outputBytes = this.#outputs.reduce((sum, output) => sum + output.bytes, 0)
-      this.#feedback = Object.entries(feedback).map(([to, from]) => feedbackOf(this.#bound, from, to))
-    } catch (error) {
-      this.#bound.dispose()
-      throw error
-    }
+    let bytes = 0
+    this.#inputs = inputs.map((name) => {
+      const input = inputOf(this.#bound, name, bytes)
+      bytes += input.bytes
+      return input
+    })
+    this.#inputBytes = bytes
+    this.#outputs = outputs.map((name) => ({ ...this.#bound.stretch(name), name }))
+    this.#outputBytes = this.#outputs.reduce((sum, output) => sum + output.bytes, 0)
+    this.#feedback = Object.entries(feedback).map(([to, from]) => feedbackOf(this.#bound, from, to))
   }
 
   get dispatches(): number {
@@ -117,15 +114,24 @@ export class DeviceStream implements GpuStream {
     if (rows.length === 0) return []
     this.#checkRows(rows)
     this.#bound.checkRuns(rows.length, active)
-    const data = this.#fill(rows, active)
-    const { lanes } = this.#bound
+    const { lanes, recording, controlBytes } = this.#bound
     const bytes = rows.length * this.#outputBytes
+    const what = `${recording.label}: ${rows.length} runs`
+    this.#gpu.checkSize(what, roomFor(bytes))
+    this.#gpu.checkSize(what, roomFor(rows.length * (controlBytes + this.#inputBytes)))
+    const data = this.#fill(rows, active)
     const staging = await this.#gpu.timeline.enqueue(this.#bound.ready, () => {
       const staging = this.#gpu.staging.take(bytes)
-      this.#encode(data, rows.length, active, staging)
+      try {
+        this.#encode(data, rows.length, active, staging)
+      } catch (error) {
+        this.#gpu.staging.giveBack(staging)
+        throw error
+      }
       return staging
     })
     const values = new Float32Array(await this.#gpu.staging.collect(staging, bytes))
+    await this.#gpu.checkMemory(this.#bound.buffers())
     let from = 0
     return rows.map(() => {
       const results: Record<string, Float32Array> = {}
@@ -245,7 +251,7 @@ export class DeviceStream implements GpuStream {
     if (this.#upload && this.#upload.size >= bytes) return this.#upload
     if (this.#upload) this.#gpu.free(this.#upload)
     const label = `${this.#bound.recording.label}: upload`
-    this.#upload = this.#gpu.storage(label, 2 ** Math.ceil(Math.log2(Math.max(bytes, 256))))
+    this.#upload = this.#gpu.storage(label, roomFor(bytes))
     return this.#upload
   }
 

@@ -19,13 +19,28 @@ export const timeDispatches = async (
   if (!gpu.capabilities.timestamps) {
     throw new KernelError('unavailable', 'this device has no feature timestamp-query: it cannot time passes')
   }
-  const { device } = gpu
   const count = 2 * bound.dispatchCount
-  const queries = device.createQuerySet({ label: 'times', type: 'timestamp', count })
+  const queries = gpu.device.createQuerySet({ label: 'times', type: 'timestamp', count })
   const results = gpu.buffer('times', 8 * count, usage.queryResolve | usage.copySource)
+  try {
+    prepare()
+    return await timeEach(gpu, bound, control, { queries, results })
+  } finally {
+    queries.destroy()
+    gpu.free(results)
+  }
+}
+
+const timeEach = async (
+  gpu: Gpu,
+  bound: BoundRecording,
+  control: GPUBuffer | undefined,
+  { queries, results }: { readonly queries: GPUQuerySet; readonly results: GPUBuffer },
+): Promise<DispatchTime[]> => {
+  const { device } = gpu
+  const { count } = queries
   const staging = gpu.staging.take(8 * count)
   const names: string[] = []
-  prepare()
   const encoder = device.createCommandEncoder({ label: 'profile' })
   const passFor = (index: number, name: string): GPUComputePassEncoder => {
     names.push(name)
@@ -41,8 +56,6 @@ export const timeDispatches = async (
   encoder.copyBufferToBuffer(results, 0, staging, 0, 8 * count)
   device.queue.submit([encoder.finish()])
   const times = new BigUint64Array(await gpu.staging.collect(staging, 8 * count))
-  queries.destroy()
-  gpu.free(results)
   return names.map((name, index) => ({
     name,
     microseconds: Number((times[2 * index + 1] ?? 0n) - (times[2 * index] ?? 0n)) / 1000,
