@@ -1,6 +1,6 @@
-import { addUpTo, finish } from './epilogue'
-import { scaled } from './integer-product'
-import { panelWidth, Product } from './product'
+import { addUpTo, finish, finishColumns } from './epilogue'
+import { addScaled, scaled } from './integer-product'
+import { Product } from './product'
 
 /**
  * Products over integers: weights of 8 bits times rows of 14, with the relaxed build's dot product of 8-bit and 7-bit
@@ -12,13 +12,13 @@ import { panelWidth, Product } from './product'
  * The last term is known when weights are packed. Parts may leave 32 bits, and come back: sums wrap around, and the
  * whole is as small as that of the other kernels.
  *
- * Panels of 16 outputs are four strips, `[4][taps]`: −8192 · Σ w of its four outputs over the tap, 32 bits each, then
+ * Panels of 8 outputs are two strips, `[2][taps]`: −8192 · Σ w of its four outputs over the tap, 32 bits each, then
  * the weights, `[inputs / 4][4][4]`. Rows hold four high digits, then the four low ones of the same inputs.
  */
 
 /** Outputs in a strip. */
 const stripWidth = 4
-const stripsOfPanel = 4
+const stripsOfPanel = 2
 
 /** Bytes before a strip's weights of a tap. */
 const correctionBytes: usize = 16
@@ -57,33 +57,47 @@ function joined(high: v128, low: v128): v128 {
   return i32x4.add(i32x4.shl(high, 7), low)
 }
 
-/** One row: four streams of strips, as far from each other as they can be, so that memory is read ahead of them all. */
+/** One row: six streams of strips, which `multiplyRow` has four of; two sums of each are all that registers hold. */
 export function multiplyDigitRow(p: Product, firstPanel: i32, panels: i32): void {
   const first = firstPanel * stripsOfPanel
-  for (let i = first; i < first + panels; i++) multiplyStrips(p, i, i + panels, i + 2 * panels, i + 3 * panels)
+  const strips = panels * stripsOfPanel
+  const sixth = strips / 6
+  for (let i = 0; i < sixth; i++) multiplyStrips(p, first + i, sixth, 6)
+  const left = strips - 6 * sixth
+  if (left > 0) multiplyStrips(p, first + strips - left, 1, left)
 }
 
-function multiplyStrips(p: Product, first: i32, second: i32, third: i32, fourth: i32): void {
+/** One to six strips, `apart` strips from each other. Where there are fewer, the last one is computed in their place. */
+function multiplyStrips(p: Product, first: i32, apart: i32, count: i32): void {
   const stripBytes = p.taps * tapBytes(p.inputs)
+  const streamBytes = apart * stripBytes
   let a = p.weights + first * stripBytes
-  let b = p.weights + second * stripBytes
-  let c = p.weights + third * stripBytes
-  let d = p.weights + fourth * stripBytes
+  let b = count > 1 ? a + streamBytes : a
+  let c = count > 2 ? b + streamBytes : b
+  let d = count > 3 ? c + streamBytes : c
+  let e = count > 4 ? d + streamBytes : d
+  let f = count > 5 ? e + streamBytes : e
   for (let tap = 0; tap < p.taps; tap++) {
     let highA = i32x4.splat(0)
     let highB = highA
     let highC = highA
     let highD = highA
+    let highE = highA
+    let highF = highA
     let lowA = v128.load(a)
     let lowB = v128.load(b)
     let lowC = v128.load(c)
     let lowD = v128.load(d)
+    let lowE = v128.load(e)
+    let lowF = v128.load(f)
     let x = p.x + tap * p.tapStride
     for (const end = x + (<usize>p.inputs << 1); x < end; x += 8) {
       a += 16
       b += 16
       c += 16
       d += 16
+      e += 16
+      f += 16
       const high = v128.load32_splat(x)
       const low = v128.load32_splat(x, 4)
       let weights = v128.load(a)
@@ -98,31 +112,42 @@ function multiplyStrips(p: Product, first: i32, second: i32, third: i32, fourth:
       weights = v128.load(d)
       highD = dot(weights, high, highD)
       lowD = dot(weights, low, lowD)
+      weights = v128.load(e)
+      highE = dot(weights, high, highE)
+      lowE = dot(weights, low, lowE)
+      weights = v128.load(f)
+      highF = dot(weights, high, highF)
+      lowF = dot(weights, low, lowF)
     }
     a += 16
     b += 16
     c += 16
     d += 16
-    addStrip(p, tap, 0, first * stripWidth, joined(highA, lowA))
-    addStrip(p, tap, 0, second * stripWidth, joined(highB, lowB))
-    addStrip(p, tap, 0, third * stripWidth, joined(highC, lowC))
-    addStrip(p, tap, 0, fourth * stripWidth, joined(highD, lowD))
+    e += 16
+    f += 16
+    addStrip(p, tap, first, joined(highA, lowA))
+    if (count > 1) addStrip(p, tap, first + apart, joined(highB, lowB))
+    if (count > 2) addStrip(p, tap, first + 2 * apart, joined(highC, lowC))
+    if (count > 3) addStrip(p, tap, first + 3 * apart, joined(highD, lowD))
+    if (count > 4) addStrip(p, tap, first + 4 * apart, joined(highE, lowE))
+    if (count > 5) addStrip(p, tap, first + 5 * apart, joined(highF, lowF))
   }
-  finish(p, 0, 1, first * stripWidth, stripWidth)
-  finish(p, 0, 1, second * stripWidth, stripWidth)
-  finish(p, 0, 1, third * stripWidth, stripWidth)
-  finish(p, 0, 1, fourth * stripWidth, stripWidth)
+  for (let i = 0; i < count; i++) finishStrip(p, first + i * apart)
+}
+
+/** Sums of one row. */
+@inline
+function addStrip(p: Product, tap: i32, strip: i32, sums: v128): void {
+  const column = strip * stripWidth
+  const scale = v128.load32_splat(p.xScales + tap * p.tapScaleStride)
+  addUpTo(p.out + (<usize>column << 2), tap, scaled(sums, scale), p.outputs - column)
 }
 
 @inline
-function addStrip(p: Product, tap: i32, row: i32, column: i32, sums: v128): void {
-  const scale = v128.load32_splat(p.xScales + row * p.xScaleStride + tap * p.tapScaleStride)
-  addUpTo(p.out + row * p.outStride + (<usize>column << 2), tap, scaled(sums, scale), p.outputs - column)
+function finishStrip(p: Product, strip: i32): void {
+  const column = strip * stripWidth
+  finishColumns(p, 0, 1, column, min(p.outputs, column + stripWidth))
 }
-
-/** Rows of a tile, and columns: two strips. Two digits take twice the sums of a tile of integer-product.ts. */
-const tileRows = 2
-const tileColumns = 8
 
 /** Many rows, straight from the panels. */
 export function multiplyDigitRows(p: Product, firstUnit: i32, units: i32): void {
@@ -134,26 +159,35 @@ export function multiplyDigitRows(p: Product, firstUnit: i32, units: i32): void 
 }
 
 function multiplyPanel(p: Product, panel: i32, firstRow: i32, endRow: i32): void {
-  const endColumn = min((panel + 1) * panelWidth, p.outputs)
   const step = tapBytes(p.inputs)
-  for (let column = panel * panelWidth; column < endColumn; column += tileColumns) {
-    let weights = p.weights + (column / stripWidth) * p.taps * step
-    for (let tap = 0; tap < p.taps; tap++, weights += step) {
-      for (let row = firstRow; row < endRow; row += tileRows) {
-        multiplyTile(p, weights, tap, row, endRow, column)
+  let weights = p.weights + panel * stripsOfPanel * p.taps * step
+  for (let tap = 0; tap < p.taps; tap++, weights += step) {
+    for (let row = firstRow; row < endRow; ) {
+      const left = endRow - row
+      if (isForThree(left)) {
+        multiplyThreeRows(p, panel, weights, tap, row)
+        row += 3
+      } else {
+        multiplyTwoRows(p, panel, weights, tap, row, left)
+        row += 2
       }
     }
-    finish(p, firstRow, endRow - firstRow, column, tileColumns)
   }
+  finish(p, firstRow, endRow - firstRow, panel)
+}
+
+/** Tiles of two cover four rows. Each row has two sums for each strip: three fill the registers, as six do in float32. */
+@inline
+function isForThree(rows: i32): bool {
+  return rows > 2 && rows != 4
 }
 
 /** Where one row is left, it is computed twice, and stored once. */
-function multiplyTile(p: Product, weights: usize, tap: i32, row: i32, endRow: i32, column: i32): void {
-  const hasSecond = row + 1 < endRow
+function multiplyTwoRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
   let a = weights
   let b = weights + p.taps * tapBytes(p.inputs)
   let x0 = p.x + row * p.xStride + tap * p.tapStride
-  let x1 = hasSecond ? x0 + p.xStride : x0
+  let x1 = rows > 1 ? x0 + p.xStride : x0
   let highA0 = i32x4.splat(0)
   let highB0 = highA0
   let highA1 = highA0
@@ -180,9 +214,53 @@ function multiplyTile(p: Product, weights: usize, tap: i32, row: i32, endRow: i3
     lowA1 = dot(wa, digits, lowA1)
     lowB1 = dot(wb, digits, lowB1)
   }
-  addStrip(p, tap, row, column, joined(highA0, lowA0))
-  addStrip(p, tap, row, column + stripWidth, joined(highB0, lowB0))
-  if (!hasSecond) return
-  addStrip(p, tap, row + 1, column, joined(highA1, lowA1))
-  addStrip(p, tap, row + 1, column + stripWidth, joined(highB1, lowB1))
+  addScaled(p, tap, row, panel, joined(highA0, lowA0), joined(highB0, lowB0))
+  if (rows > 1) addScaled(p, tap, row + 1, panel, joined(highA1, lowA1), joined(highB1, lowB1))
+}
+
+function multiplyThreeRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32): void {
+  let a = weights
+  let b = weights + p.taps * tapBytes(p.inputs)
+  let x0 = p.x + row * p.xStride + tap * p.tapStride
+  let x1 = x0 + p.xStride
+  let x2 = x1 + p.xStride
+  let highA0 = i32x4.splat(0)
+  let highB0 = highA0
+  let highA1 = highA0
+  let highB1 = highA0
+  let highA2 = highA0
+  let highB2 = highA0
+  let lowA0 = v128.load(a)
+  let lowB0 = v128.load(b)
+  let lowA1 = lowA0
+  let lowB1 = lowB0
+  let lowA2 = lowA0
+  let lowB2 = lowB0
+  for (const end = x0 + (<usize>p.inputs << 1); x0 < end; x0 += 8, x1 += 8, x2 += 8) {
+    a += 16
+    b += 16
+    const wa = v128.load(a)
+    const wb = v128.load(b)
+    let digits = v128.load32_splat(x0)
+    highA0 = dot(wa, digits, highA0)
+    highB0 = dot(wb, digits, highB0)
+    digits = v128.load32_splat(x0, 4)
+    lowA0 = dot(wa, digits, lowA0)
+    lowB0 = dot(wb, digits, lowB0)
+    digits = v128.load32_splat(x1)
+    highA1 = dot(wa, digits, highA1)
+    highB1 = dot(wb, digits, highB1)
+    digits = v128.load32_splat(x1, 4)
+    lowA1 = dot(wa, digits, lowA1)
+    lowB1 = dot(wb, digits, lowB1)
+    digits = v128.load32_splat(x2)
+    highA2 = dot(wa, digits, highA2)
+    highB2 = dot(wb, digits, highB2)
+    digits = v128.load32_splat(x2, 4)
+    lowA2 = dot(wa, digits, lowA2)
+    lowB2 = dot(wb, digits, lowB2)
+  }
+  addScaled(p, tap, row, panel, joined(highA0, lowA0), joined(highB0, lowB0))
+  addScaled(p, tap, row + 1, panel, joined(highA1, lowA1), joined(highB1, lowB1))
+  addScaled(p, tap, row + 2, panel, joined(highA2, lowA2), joined(highB2, lowB2))
 }

@@ -1,6 +1,24 @@
 import { activated } from './functions'
-import { Product } from './product'
+import { panelWidth, Product } from './product'
 import { loadUpTo, storeUpTo } from './vector'
+
+/** The sums of one tap, of a row and the outputs of a panel, join those of the taps before. */
+@inline
+export function addPanel(p: Product, tap: i32, row: i32, panel: i32, first: v128, second: v128): void {
+  const column = panel * panelWidth
+  const out = p.out + row * p.outStride + (<usize>column << 2)
+  const left = p.outputs - column
+  if (left < panelWidth) {
+    addUpTo(out, tap, first, left)
+    addUpTo(out + 16, tap, second, left - 4)
+  } else if (tap == 0) {
+    v128.store(out, first)
+    v128.store(out, second, 16)
+  } else {
+    v128.store(out, f32x4.add(v128.load(out), first))
+    v128.store(out, f32x4.add(v128.load(out, 16), second), 16)
+  }
+}
 
 /** Four sums of one tap, or the first `count` of them, join those of the taps before. */
 @inline
@@ -9,12 +27,17 @@ export function addUpTo(out: usize, tap: i32, sums: v128, count: i32): void {
 }
 
 /**
- * What follows the sums of a product, in place: a block of `out` that was just written and lies in the nearest cache.
+ * What follows the sums of a product, in place: outputs of a panel that were just written and lie in the nearest cache.
  * Kept out of the loops that sum, which need every register.
  */
-export function finish(p: Product, firstRow: i32, rows: i32, firstColumn: i32, columns: i32): void {
+export function finish(p: Product, firstRow: i32, rows: i32, panel: i32): void {
+  const firstColumn = panel * panelWidth
+  finishColumns(p, firstRow, rows, firstColumn, min(p.outputs, firstColumn + panelWidth))
+}
+
+/** The same for any columns. */
+export function finishColumns(p: Product, firstRow: i32, rows: i32, firstColumn: i32, end: i32): void {
   if (isPlain(p)) return
-  const end = min(p.outputs, firstColumn + columns)
   for (let row = firstRow; row < firstRow + rows; row++) {
     for (let column = firstColumn; column < end; column += 4) finishVector(p, row, column, end - column)
   }

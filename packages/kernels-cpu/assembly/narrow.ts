@@ -1,4 +1,4 @@
-import { finish } from './epilogue'
+import { finishColumns } from './epilogue'
 import { Product } from './product'
 import { loadUpTo, madd, sumOfLanes } from './vector'
 
@@ -11,7 +11,7 @@ export function multiplyNarrow(p: Product, firstRow: i32, rows: i32): void {
     for (let output = 0; output < p.outputs; output++) {
       f32.store(out + (<usize>output << 2), dotTaps(p, x, p.weights + output * outputBytes))
     }
-    finish(p, row, 1, 0, p.outputs)
+    finishColumns(p, row, 1, 0, p.outputs)
   }
 }
 

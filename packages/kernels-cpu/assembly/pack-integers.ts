@@ -3,8 +3,8 @@ import { panelWidth } from './product'
 import { leastMagnitude } from './quantize'
 
 /**
- * Weights as integers, a scale for each output: one panel, `[taps][inputs / 2][16][2]` or as digit-product.ts has it,
- * from up to 16 rows that lie one after the other. A tap takes `tapColumns` values of a row, the last one what is left,
+ * Weights as integers, a scale for each output: one panel, `[taps][inputs / 2][8][2]` or as digit-product.ts has it,
+ * from up to 8 rows that lie one after the other. A tap takes `tapColumns` values of a row, the last one what is left,
  * and zeros up to `inputs`.
  */
 @unmanaged
@@ -28,7 +28,7 @@ export class IntegerPanel {
   /** 1: for rows of digits (8-bit weights only), 0: for rows of 16-bit integers. */
   forDigits: i32
   panel: usize
-  /** `[16]`, float32 */
+  /** `[8]`, float32 */
   scales: usize
 }
 

@@ -8,7 +8,7 @@ export namespace Conversion {
   export const bf16ToBf16 = 3
 }
 
-/** One panel: up to 16 rows of `inputs` values, one after the other at `rows`, to `[inputs][16]`, missing rows 0. */
+/** One panel: up to 8 rows of `inputs` values, one after the other at `rows`, to `[inputs][8]`, missing rows 0. */
 export function packPanel(rows: usize, count: i32, inputs: i32, panel: usize, conversion: i32): void {
   if (conversion == Conversion.f32ToF32) pack<u32, u32>(rows, count, inputs, panel)
   else if (conversion == Conversion.f32ToBf16) pack<u32, u16>(rows, count, inputs, panel)
@@ -22,16 +22,14 @@ function pack<From, To>(rows: usize, count: i32, inputs: i32, panel: usize): voi
   // What is neither converted nor missing goes in squares, the rest value by value.
   const isMoved = sizeof<From>() == sizeof<To>() && count == panelWidth
   const moved = isMoved ? inputs & ~7 : 0
-  for (let output = 0; isMoved && output < panelWidth; output += 8) {
-    const from = rows + output * rowBytes
-    const to = panel + output * sizeof<To>()
-    for (let i = 0; i < moved; i += 8) {
-      if (sizeof<To>() == 2) transpose8(from + i * 2, rowBytes, to + i * step, step)
-      else {
-        for (let part = 0; part < 8; part += 4) {
-          transpose4(from + i * 4 + part * rowBytes, rowBytes, to + i * step + part * 4, step)
-          transpose4(from + i * 4 + part * rowBytes + 16, rowBytes, to + (i + 4) * step + part * 4, step)
-        }
+  for (let i = 0; i < moved; i += 8) {
+    const from = rows + i * sizeof<From>()
+    const to = panel + i * step
+    if (sizeof<To>() == 2) transpose8(from, rowBytes, to, step)
+    else {
+      for (let part = 0; part < 8; part += 4) {
+        transpose4(from + part * rowBytes, rowBytes, to + part * 4, step)
+        transpose4(from + part * rowBytes + 16, rowBytes, to + 4 * step + part * 4, step)
       }
     }
   }
@@ -106,7 +104,7 @@ function endings(a: v128, b: v128): v128 {
 @inline
 function lane<To>(output: i32): i32 {
   if (sizeof<To>() == 4) return output
-  else return (output & 8) | ((output & 3) << 1) | ((output >> 2) & 1)
+  else return ((output & 3) << 1) | (output >> 2)
 }
 
 @inline

@@ -15,7 +15,7 @@ export class Product {
   x: usize
   xStride: usize
   rows: i32
-  /** Rows of one unit of work, where there are many: a multiple of four, or all of them. */
+  /** Rows of one unit of work, where there are many: whole tiles of them, or all. */
   unitRows: i32
   taps: i32
   tapStride: usize
@@ -45,13 +45,13 @@ export class Product {
 
 /** How weights lie in memory; the order of src/wasm/descriptors.ts. */
 export namespace Format {
-  /** Panels of 16 outputs, `[outputs / 16][inputs][16]`, float32. */
+  /** Panels of 8 outputs, `[outputs / 8][inputs][8]`, float32. */
   export const f32Panels = 0
   /** The same in bfloat16, in the lane order of `low` and `high`. */
   export const bf16Panels = 1
   /** Rows as they are, float32: for fewer outputs than a panel is worth. */
   export const f32Rows = 2
-  /** Panels of 16 outputs as 8-bit integers, `[outputs / 16][taps][inputs / 2][16][2]`. */
+  /** Panels of 8 outputs as 8-bit integers, `[outputs / 8][taps][inputs / 2][8][2]`. */
   export const i8Panels = 3
   /** The same as 16-bit integers. */
   export const i16Panels = 4
@@ -59,13 +59,13 @@ export namespace Format {
   export const i8DigitPanels = 5
 }
 
-/** Outputs in a panel. */
-export const panelWidth = 16
+/** Outputs in a panel, which are also the columns of a tile. */
+export const panelWidth = 8
 
 /**
  * Computes `units` units of work from `first`; any split of them may run at the same time. A unit is a row where weights
  * are kept as rows, a panel where x is one row, and else a panel of `unitRows` rows, those of one panel in succession.
- * Products of many rows need `inputs · 8` values of scratch, unless they are over integers.
+ * Products of many rows need `inputs · 8` values of scratch where weights are bfloat16.
  */
 export function multiply(p: Product, first: i32, units: i32, scratch: usize): void {
   if (p.format == Format.f32Rows) multiplyNarrow(p, first, units)

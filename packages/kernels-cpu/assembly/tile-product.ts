@@ -1,14 +1,10 @@
-import { addUpTo, finish } from './epilogue'
+import { addPanel, finish } from './epilogue'
 import { high, highHalves, low, panelWidth, Product } from './product'
 import { madd } from './vector'
 
-/** Rows and columns of a tile: its sums fill 8 of the 16 registers, and larger ones were measured to spill. */
-const tileRows = 4
-const tileColumns = 8
-
 /**
- * Many rows of x, over the panels that single rows walk. The weights of eight columns and one tap are copied into a
- * block first, widened where they are bfloat16: 16 kB that stay in the nearest cache while all rows pass over them.
+ * Many rows of x, over the panels that single rows walk. The weights of one panel and one tap stay in the nearest cache
+ * while all rows pass over them: 16 kB at most, in float32. Bfloat16 is widened into a block first.
  */
 export function multiplyRows<T>(p: Product, firstUnit: i32, units: i32, block: usize): void {
   const unitsOfPanel = (p.rows + p.unitRows - 1) / p.unitRows
@@ -20,35 +16,51 @@ export function multiplyRows<T>(p: Product, firstUnit: i32, units: i32, block: u
 
 function multiplyPanel<T>(p: Product, panel: i32, firstRow: i32, endRow: i32, block: usize): void {
   const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
-  for (let half = 0; half < panelWidth; half += tileColumns) {
-    const column = panel * panelWidth + half
-    if (column >= p.outputs) break
-    let weights = p.weights + panel * p.taps * tapBytes + half * sizeof<T>()
-    for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
-      copyBlock<T>(p, weights, block)
-      for (let row = firstRow; row < endRow; row += tileRows) multiplyTile(p, block, tap, row, endRow, column)
-    }
-    finish(p, firstRow, endRow - firstRow, column, tileColumns)
+  let weights = p.weights + panel * p.taps * tapBytes
+  for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
+    if (sizeof<T>() == 2) widen(weights, tapBytes, block)
+    multiplyTap(p, panel, sizeof<T>() == 2 ? block : weights, tap, firstRow, endRow)
+  }
+  finish(p, firstRow, endRow - firstRow, panel)
+}
+
+/** Bfloat16 to float32, in the order of a panel. */
+function widen(weights: usize, bytes: usize, to: usize): void {
+  const mask = highHalves()
+  for (const end = weights + bytes; weights < end; weights += 16, to += 32) {
+    const v = v128.load(weights)
+    v128.store(to, low(v))
+    v128.store(to, high(v, mask), 16)
   }
 }
 
-/** `[inputs][16]`, eight columns of it, to `[inputs][8]` in float32. */
-function copyBlock<T>(p: Product, weights: usize, block: usize): void {
-  const step: usize = panelWidth * sizeof<T>()
-  const mask = highHalves()
-  const end = block + ((<usize>p.inputs * tileColumns) << 2)
-  for (let to = block; to < end; to += tileColumns * 4, weights += step) {
-    const v = v128.load(weights)
-    v128.store(to, sizeof<T>() == 2 ? low(v) : v)
-    v128.store(to, sizeof<T>() == 2 ? high(v, mask) : v128.load(weights, 16), 16)
+/**
+ * Rows go in tiles of six where multiplication and addition are one instruction: 12 sums, two weights and a value of x
+ * fill the 15 registers that V8 has for vectors on x64. The product by itself would be one too many, and tiles have four.
+ */
+@inline
+function multiplyTap(p: Product, panel: i32, weights: usize, tap: i32, firstRow: i32, endRow: i32): void {
+  for (let row = firstRow; row < endRow; ) {
+    const left = endRow - row
+    if (ASC_FEATURE_RELAXED_SIMD && isForSix(left)) {
+      multiplySixRows(p, panel, weights, tap, row, left)
+      row += 6
+    } else {
+      multiplyFourRows(p, panel, weights, tap, row, left)
+      row += 4
+    }
   }
+}
+
+/** Two tiles of four cover seven or eight rows; otherwise a six that is not quite full costs less than a four more. */
+@inline
+function isForSix(rows: i32): bool {
+  return rows > 4 && rows != 7 && rows != 8
 }
 
 /** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
-@inline
-function multiplyTile(p: Product, block: usize, tap: i32, row: i32, endRow: i32, column: i32): void {
-  const rows = endRow - row
-  let w = block
+function multiplyFourRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
+  let w = weights
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = rows > 1 ? x0 + p.xStride : x0
   let x2 = rows > 2 ? x1 + p.xStride : x1
@@ -77,16 +89,60 @@ function multiplyTile(p: Product, block: usize, tap: i32, row: i32, endRow: i32,
     a3 = madd(wa, s, a3)
     b3 = madd(wb, s, b3)
   }
-  addRow(p, tap, row, column, a0, b0)
-  if (rows > 1) addRow(p, tap, row + 1, column, a1, b1)
-  if (rows > 2) addRow(p, tap, row + 2, column, a2, b2)
-  if (rows > 3) addRow(p, tap, row + 3, column, a3, b3)
+  addPanel(p, tap, row, panel, a0, b0)
+  if (rows > 1) addPanel(p, tap, row + 1, panel, a1, b1)
+  if (rows > 2) addPanel(p, tap, row + 2, panel, a2, b2)
+  if (rows > 3) addPanel(p, tap, row + 3, panel, a3, b3)
 }
 
-@inline
-function addRow(p: Product, tap: i32, row: i32, column: i32, a: v128, b: v128): void {
-  const out = p.out + row * p.outStride + (<usize>column << 2)
-  const left = p.outputs - column
-  addUpTo(out, tap, a, left)
-  addUpTo(out + 16, tap, b, left - 4)
+/** The same with six; there are five at least. */
+function multiplySixRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
+  let w = weights
+  let x0 = p.x + row * p.xStride + tap * p.tapStride
+  let x1 = x0 + p.xStride
+  let x2 = x1 + p.xStride
+  let x3 = x2 + p.xStride
+  let x4 = x3 + p.xStride
+  let x5 = rows > 5 ? x4 + p.xStride : x4
+  let a0 = f32x4.splat(0)
+  let a1 = a0
+  let a2 = a0
+  let a3 = a0
+  let a4 = a0
+  let a5 = a0
+  let b0 = a0
+  let b1 = a0
+  let b2 = a0
+  let b3 = a0
+  let b4 = a0
+  let b5 = a0
+  const end = x0 + (<usize>p.inputs << 2)
+  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4, w += 32) {
+    const wa = v128.load(w)
+    const wb = v128.load(w, 16)
+    let s = v128.load32_splat(x0)
+    a0 = madd(wa, s, a0)
+    b0 = madd(wb, s, b0)
+    s = v128.load32_splat(x1)
+    a1 = madd(wa, s, a1)
+    b1 = madd(wb, s, b1)
+    s = v128.load32_splat(x2)
+    a2 = madd(wa, s, a2)
+    b2 = madd(wb, s, b2)
+    s = v128.load32_splat(x3)
+    a3 = madd(wa, s, a3)
+    b3 = madd(wb, s, b3)
+    s = v128.load32_splat(x4)
+    a4 = madd(wa, s, a4)
+    b4 = madd(wb, s, b4)
+    s = v128.load32_splat(x5)
+    a5 = madd(wa, s, a5)
+    b5 = madd(wb, s, b5)
+  }
+  addPanel(p, tap, row, panel, a0, b0)
+  addPanel(p, tap, row + 1, panel, a1, b1)
+  addPanel(p, tap, row + 2, panel, a2, b2)
+  addPanel(p, tap, row + 3, panel, a3, b3)
+  addPanel(p, tap, row + 4, panel, a4, b4)
+  if (rows > 5) addPanel(p, tap, row + 5, panel, a5, b5)
 }

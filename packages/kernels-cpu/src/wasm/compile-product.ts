@@ -1,10 +1,10 @@
 import type { Activation } from '@pocket/nn'
 import { nothing, type Rows } from './binding.ts'
 import { activationCodes, formatCodes, product, writeDescriptor } from './descriptors.ts'
-import type { PackedWeights } from './pack.ts'
+import { type PackedWeights, panelWidth } from './pack.ts'
 import { unitRowsOf, type Work } from './program.ts'
 import type { Runtime } from './runtime.ts'
-import { type Taps, tileColumns } from './taps.ts'
+import type { Taps } from './taps.ts'
 
 /** `out = residual + scale · gate ⊙ activation(x Wᵀ + bias)`; what is left out is not there. */
 export interface ProductSource {
@@ -57,6 +57,5 @@ export const bindProduct = (runtime: Runtime, descriptor: number, source: Produc
   return { kernel: 'multiply', descriptor, units, load }
 }
 
-/** Float32 values of a thread's scratch: the weights of a tap and a few columns, for a product of many rows. */
-export const productScratch = (rows: number, { inputs }: Taps): number =>
-  rows > 1 ? inputs * tileColumns : 0
+/** Float32 values of a thread's scratch: the weights of a panel and a tap, for a product of many rows. */
+export const productScratch = (rows: number, { inputs }: Taps): number => (rows > 1 ? inputs * panelWidth : 0)

@@ -8,7 +8,7 @@ import type { Runtime } from './runtime.ts'
 const bytesPerWeight: Record<IntegerPrecision, number> = { int8: 1, int16: 2 }
 
 /** What a panel for rows of digits has for each tap beside the weights; see assembly/digit-product.ts. */
-const correctionBytes = 64
+const correctionBytes = 32
 
 /** Packs weights as integers, a panel at a time; see assembly/pack-integers.ts. Throws KernelError `shape`. */
 export const packIntegers = (

@@ -5,7 +5,7 @@ import { conversionCodes, formatCodes } from './descriptors.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Outputs that lie side by side in memory; `panelWidth` of assembly/product.ts. */
-export const panelWidth = 16
+export const panelWidth = 8
 
 /** Matrices of fewer outputs are kept as rows: of a panel most would be padding. */
 const narrowest = 4

@@ -68,7 +68,7 @@ export const piecesOf = (units: number, load: number, threads: number): number =
   return Math.max(1, Math.min(units, wanted, mostPieces, Math.floor(load / leastLoad)))
 }
 
-/** Rows that are worth a block of weights of their own in a product, which is copied for each part of them. */
+/** Rows that are worth the weights of a panel of their own in a product, which are read, or widened, for each part. */
 const leastRows = 32
 
 /**
@@ -79,8 +79,8 @@ export const unitRowsOf = (rows: number, parts: number, load: number, threads: n
   if (threads === 1) return rows
   const wanted = Math.max(piecesPerThread * threads, Math.ceil(load / mostLoad))
   const cuts = Math.min(Math.ceil(wanted / parts), Math.floor(rows / leastRows))
-  return cuts <= 1 ? rows : Math.ceil(rows / cuts / tileRows) * tileRows
+  return cuts <= 1 ? rows : Math.ceil(rows / cuts / wholeTiles) * wholeTiles
 }
 
-/** `tileRows` of assembly/tile-product.ts. */
-export const tileRows = 4
+/** Tiles of the products in assembly/ have two, three, four or six rows. */
+const wholeTiles = 12

@@ -7,7 +7,7 @@ export interface Taps {
 
 /**
  * Terms that are summed in one go. In float32, 4096 would be off by 1.2e-6 (relative L2, random weights), eight times
- * 512 are by 4e-7; and eight columns of so many weights are 16 kB, half of the smallest nearest cache there is.
+ * 512 are by 4e-7; and so many weights of a panel are 16 kB in float32, half of the smallest nearest cache there is.
  */
 const most = 512
 
@@ -19,6 +19,3 @@ export const contiguousTaps = (inputs: number): Taps => {
   }
   return { taps: 1, inputs, tapStride: inputs * 4 }
 }
-
-/** Columns whose weights a product of many rows copies at a time; `tileColumns` of assembly/tile-product.ts. */
-export const tileColumns = 8

@@ -111,6 +111,6 @@ describe('work is cut', () => {
     expect(unitRowsOf(1920, 2, 1e6, 2)).toBe(480)
     expect(unitRowsOf(70, 1, 1e6, 2)).toBe(36)
     expect(unitRowsOf(1, 1, 1e6, 2)).toBe(1)
-    expect(unitRowsOf(512, 64, 512 * 1024 * 1024, 2)).toBe(32)
+    expect(unitRowsOf(512, 64, 512 * 1024 * 1024, 2)).toBe(36)
   })
 })

@@ -5,8 +5,6 @@ import * as descriptors from '../../src/wasm/descriptors.ts'
 import { kernelModule } from '../../src/wasm/module.ts'
 import { panelWidth } from '../../src/wasm/pack.ts'
 import { probeSimd } from '../../src/wasm/probe.ts'
-import { tileRows } from '../../src/wasm/program.ts'
-import { tileColumns } from '../../src/wasm/taps.ts'
 
 /** What the two sides of the border have to agree on is read from the sources of the other side. */
 const folder = new URL('../../assembly/', import.meta.url)
@@ -85,8 +83,6 @@ describe('codes', () => {
 
   it.each([
     ['panelWidth', panelWidth],
-    ['tileColumns', tileColumns],
-    ['tileRows', tileRows],
     ['leastMagnitude: f32', leastMagnitude],
   ])('%s', (name, value) => {
     expect(assembly).toMatch(new RegExp(`const ${name} = ${value}\\n`))
