@@ -10,6 +10,7 @@ export default [
     entry: [
       'src/index.ts',
       'src/node.ts',
+      'src/options.ts',
       'src/platform/node.ts',
       'src/platform/browser.ts',
       'src/hub/node/index.ts',

@@ -14,7 +14,7 @@ export const loadModel = async (
     backend: flags.backend,
     simd: flags.simd,
     threads: flags.threads,
-    precision: flags.quantize ? 'int8' : undefined,
+    precision: flags.quantize ? 'int8' : flags.precision,
     codecPrecision: flags.codecPrecision,
     signal,
     onProgress: (progress) => {

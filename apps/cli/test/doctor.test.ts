@@ -20,6 +20,7 @@ describe('pocket doctor', () => {
       /^token +none: models come without voice cloning$/m,
       /^cache +\S+: 2\.8 MB of published models, [\d.]+ [GM]B free\n +french_24l +2\.8 MB: weights without/m,
       /^model +the embedded model speaks: [\d.]+ ms for a frame of 80 ms \([\d.]+ × real time\)/m,
+      /^ +with --backend (cpu --simd (relaxed|simd) --threads \d+|gpu)$/m,
     ]) {
       expect(stdout).toMatch(line)
     }
@@ -38,7 +39,7 @@ describe('pocket doctor', () => {
       hub: { offline: true },
       token: { present: true, from: 'HF_TOKEN' },
       cache: { folder: hub.cache, files: 0, bytes: 0, models: [] },
-      model: { state: 'fine', frames: expect.any(Number) },
+      model: { state: 'fine', frames: expect.any(Number), backend: expect.stringMatching(/^(cpu|gpu)$/) },
     })
     expect(report.model.msPerFrame).toBeGreaterThan(0)
   })

@@ -77,6 +77,29 @@ describe('pocket generate', () => {
       /no \.yaml file; a published model is named with --language/,
     ],
     [
+      'a backend that is none',
+      ['--backend', 'tpu'],
+      /'tpu' is invalid\. Allowed choices are auto, cpu, hybrid, gpu\./,
+    ],
+    ['a precision that is none', ['--precision', 'int4'], /Allowed choices are stored, int8, bf16, f32\./],
+    [
+      'a precision of the codec that is none',
+      ['--codec-precision', 'int8'],
+      /Allowed choices are stored, int16\./,
+    ],
+    ['a level that is none', ['--simd', 'avx'], /Allowed choices are auto, relaxed, simd, scalar\./],
+    [
+      'more threads than there can be',
+      ['--threads', '65'],
+      /threads is 65; it must be a whole number from 1 to 64/,
+    ],
+    [
+      'two precisions',
+      ['--quantize', '--precision', 'f32'],
+      /'--quantize' cannot be used with option '--precision/,
+    ],
+    ['integers on a GPU', ['--codec-precision', 'int16', '--backend', 'gpu'], /use backend cpu/],
+    [
       'a voice that no published model has',
       ['--language', 'german', '--voice', 'juergn'],
       /did you mean juergen\?/,
@@ -107,6 +130,7 @@ describe('pocket generate', () => {
     const [plain, quantized] = [await sound('plain.wav'), await sound('quantized.wav', '--quantize')]
     expect(quantized).toHaveLength(plain.length)
     expect(quantized).not.toEqual(plain)
+    expect(await sound('named.wav', '--precision', 'int8')).toEqual(quantized)
     const integers = await sound('integers.wav', '--codec-precision', 'int16')
     expect(integers).toHaveLength(plain.length)
     expect(integers).not.toEqual(plain)

@@ -1,7 +1,7 @@
-import type { CpuKernelsOptions } from '@pocket/kernels-cpu'
 import { PocketTtsError } from './errors.ts'
 import type { HubOptions } from './hub/settings.ts'
 import { checkCallOptions, invalidOption } from './option-checks.ts'
+import { type Choice, loadChoices, loadCounts } from './options.ts'
 
 /** How far loading has come. */
 export interface LoadProgress {
@@ -22,19 +22,19 @@ export interface LoadOptions {
    * codec on the GPU. `auto` (default): the GPU where there is one that makes a known frame as the CPU does, and makes
    * it faster; else the CPU.
    */
-  readonly backend?: 'auto' | 'cpu' | 'hybrid' | 'gpu' | undefined
+  readonly backend?: Choice<'backend'> | undefined
   /**
-   * How the language model's matrices are kept. Default: as the file has them. `int8` keeps the large ones in 8 bits:
-   * half the memory, and speech that differs a little.
+   * How the language model's matrices are kept. `stored` (default): as the file has them. `int8` keeps the large ones in
+   * 8 bits: half the memory, and speech that differs a little.
    */
-  readonly precision?: 'f32' | 'bf16' | 'int8' | undefined
+  readonly precision?: Choice<'precision'> | undefined
   /**
    * How the codec computes sound. `stored` (default): float32 sums over the weights as the file has them. `int16`: sums
    * of 16-bit integers on the CPU, about twice as fast; what differs lies some 65 dB below the speech.
    */
-  readonly codecPrecision?: 'stored' | 'int16' | undefined
+  readonly codecPrecision?: Choice<'codecPrecision'> | undefined
   /** WebAssembly level of the CPU kernels. Default `auto`, the best this machine has. */
-  readonly simd?: CpuKernelsOptions['simd'] | undefined
+  readonly simd?: Choice<'simd'> | undefined
   /**
    * Threads that share the work of the CPU kernels, the engine's own included; speech is the same for any. Default: as
    * many as there are processors, at most 4, and 1 in pages that are not cross-origin isolated. A number asked for is
@@ -68,29 +68,14 @@ export interface LoadVoiceOptions extends Pick<LoadOptions, 'signal'> {
 /** 4096 positions are a voice of 10 s, a clause of 750 tokens and the four minutes it may take to say. */
 const usualMaxPositions = 4096
 
-/** As many as `createCpuKernels` takes. */
-const mostThreads = 64
-
-const allowed = {
-  backend: ['auto', 'cpu', 'hybrid', 'gpu'],
-  precision: ['f32', 'bf16', 'int8'],
-  codecPrecision: ['stored', 'int16'],
-  simd: ['auto', 'relaxed', 'simd', 'scalar'],
-} as const
-
 /** Throws PocketTtsError `invalid-option`, naming the option. */
 export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly maxPositions: number } => {
   checkCallOptions(options)
   for (const name of ['backend', 'precision', 'codecPrecision', 'simd'] as const) {
     const value = options[name]
     if (value === undefined) continue
-    const values: readonly string[] = allowed[name]
-    if (!values.includes(value)) {
-      throw new PocketTtsError(
-        'invalid-option',
-        `${name} is ${String(value)}; it must be one of ${values.join(', ')}`,
-      )
-    }
+    const values = Object.keys(loadChoices[name].values)
+    if (!values.includes(value)) throw invalidOption(name, value, `one of ${values.join(', ')}`)
   }
   const { backend, codecPrecision } = options
   if (codecPrecision === 'int16' && (backend === 'gpu' || backend === 'hybrid')) {
@@ -109,8 +94,9 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
 
 /** Here too, so that nothing is downloaded for a number that no machine takes. */
 const checkThreads = ({ threads = 1, simd }: LoadOptions): void => {
-  if (!isWholeNumber(threads) || threads > mostThreads) {
-    throw invalidOption('threads', threads, `a whole number from 1 to ${mostThreads}`)
+  const { least, most } = loadCounts.threads
+  if (!isWholeNumber(threads) || threads > most) {
+    throw invalidOption('threads', threads, `a whole number from ${least} to ${most}`)
   }
   if (simd === 'scalar' && threads > 1) throw invalidOption('threads', threads, "1 with simd: 'scalar'")
 }

@@ -181,7 +181,7 @@ describe('folders', () => {
 
 describe('before anything is loaded', () => {
   test.each([
-    [{ precision: 'int4' }, 'invalid-option', 'precision is int4; it must be one of f32, bf16, int8'],
+    [{ precision: 'int4' }, 'invalid-option', 'precision is int4; it must be one of stored, int8, bf16, f32'],
     [{ backend: 'tpu' }, 'invalid-option', 'backend is tpu; it must be one of auto, cpu'],
     [{ codecPrecision: 'int16', backend: 'gpu' }, 'invalid-option', 'use backend cpu'],
     [{ codecPrecision: 'int8' }, 'invalid-option', 'codecPrecision is int8; it must be one of stored, int16'],

@@ -3,6 +3,7 @@ import type { CodecFlags } from '../codec-flags.ts'
 import type { Io } from '../io.ts'
 import {
   backendOption,
+  codecPrecisionOption,
   configOption,
   languageOption,
   modelOption,
@@ -28,9 +29,10 @@ export const decodeCommand = (io: Io): Command =>
     .addOption(languageOption())
     .addOption(configOption())
     .addOption(modelOption())
+    .addOption(backendOption())
+    .addOption(codecPrecisionOption())
     .addOption(simdOption())
     .addOption(threadsOption())
-    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (latents: string, flags: CodecFlags) => {

@@ -30,9 +30,9 @@ export const encodeCommand = (io: Io): Command =>
     .addOption(languageOption())
     .addOption(configOption())
     .addOption(modelOption())
+    .addOption(backendOption())
     .addOption(simdOption())
     .addOption(threadsOption())
-    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, flags: CodecFlags) => {

@@ -1,12 +1,13 @@
 import { Command } from 'commander'
 import type { ExportFlags } from '../export-voice.ts'
 import type { Io } from '../io.ts'
-import { parseNumber } from '../numbers.ts'
+import { parseNumber } from '../option-values.ts'
 import {
   backendOption,
   configOption,
   languageOption,
   modelOption,
+  precisionOption,
   quantizeOption,
   quietOption,
   simdOption,
@@ -38,10 +39,11 @@ export const exportVoiceCommand = (io: Io): Command =>
     .addOption(languageOption())
     .addOption(configOption())
     .addOption(modelOption())
+    .addOption(backendOption())
+    .addOption(precisionOption())
     .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(threadsOption())
-    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, voice: string | undefined, flags: ExportFlags) => {

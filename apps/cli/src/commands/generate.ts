@@ -1,13 +1,14 @@
 import { Command } from 'commander'
 import type { GenerateFlags } from '../generate-flags.ts'
 import type { Io } from '../io.ts'
-import { parseNumber, parseSeed } from '../numbers.ts'
+import { parseNumber, parseSeed } from '../option-values.ts'
 import {
   backendOption,
   codecPrecisionOption,
   configOption,
   languageOption,
   modelOption,
+  precisionOption,
   quantizeOption,
   quietOption,
   simdOption,
@@ -47,11 +48,12 @@ export const generateCommand = (io: Io): Command =>
     .addOption(languageOption())
     .addOption(configOption())
     .addOption(modelOption())
+    .addOption(backendOption())
+    .addOption(precisionOption())
     .addOption(quantizeOption())
     .addOption(codecPrecisionOption())
     .addOption(simdOption())
     .addOption(threadsOption())
-    .addOption(backendOption())
     .addOption(quietOption())
     .addHelpText('after', examples)
     .action(async (text: string | undefined, flags: GenerateFlags) => {

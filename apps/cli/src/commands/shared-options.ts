@@ -1,5 +1,6 @@
+import { describeChoices, loadChoices, loadCounts, type OptionChoices } from '@pocket/tts/options'
 import { Option } from 'commander'
-import { parseNumber } from '../numbers.ts'
+import { parseChoice, parseNumber } from '../option-values.ts'
 
 /** At most one of the three options that name a model may be given: which would win is nothing to guess. */
 export const languageOption = (): Option =>
@@ -21,31 +22,27 @@ export const modelOption = (): Option =>
       'the embedded model',
   ).conflicts(['language', 'config'])
 
-export const quantizeOption = (): Option =>
-  new Option('--quantize', 'keep the language model in 8 bits: half the memory')
+/** What makes speech faster or smaller has a place of its own in the help. */
+const speedOption = (flag: string, description: string): Option =>
+  new Option(flag, description).helpGroup('Speed and memory:')
 
-export const simdOption = (): Option =>
-  new Option('--simd <level>', 'WebAssembly level of the kernels')
-    .choices(['auto', 'relaxed', 'simd', 'scalar'])
-    .default('auto')
+/** One that takes one of a few values, with what each of them means. */
+const choiceOption = (flag: string, choices: OptionChoices): Option =>
+  speedOption(flag, describeChoices(choices)).argParser(parseChoice(Object.keys(choices.values)))
+
+export const precisionOption = (): Option => choiceOption('--precision <name>', loadChoices.precision)
+
+export const quantizeOption = (): Option =>
+  speedOption('--quantize', 'the same as --precision int8').conflicts('precision')
 
 export const codecPrecisionOption = (): Option =>
-  new Option(
-    '--codec-precision <name>',
-    'int16 computes sound in integers: faster on the CPU, no audible change',
-  )
-    .choices(['stored', 'int16'])
-    .default('stored')
+  choiceOption('--codec-precision <name>', loadChoices.codecPrecision)
+
+export const simdOption = (): Option => choiceOption('--simd <level>', loadChoices.simd)
 
 export const threadsOption = (): Option =>
-  new Option(
-    '--threads <number>',
-    'threads that share the work; default: one a processor, at most 4',
-  ).argParser(parseNumber)
+  speedOption('--threads <number>', loadCounts.threads.about).argParser(parseNumber)
 
-export const backendOption = (): Option =>
-  new Option('--backend <name>', 'what computes; auto takes a GPU where it is there, right and faster')
-    .choices(['auto', 'cpu', 'hybrid', 'gpu'])
-    .default('auto')
+export const backendOption = (): Option => choiceOption('--backend <name>', loadChoices.backend)
 
 export const quietOption = (): Option => new Option('-q, --quiet', 'print nothing but errors')

@@ -25,19 +25,29 @@ export const checkModel: Check = async (signal) => {
     if (times.length > 1 && performance.now() - loaded > patience) break
   }
   const { frameRate } = tts.codec.config
+  const { backend, threads } = tts
   tts.dispose()
   if (!(loudest > silence && loudest < 2)) {
     throw new Error(`the embedded model speaks, but its loudest sample is ${loudest}; expected about 0.5`)
   }
   const [first = loaded] = times
   const msPerFrame = ((times.at(-1) ?? first) - first) / Math.max(times.length - 1, 1)
-  const facts = { loadMs: loaded - start, firstFrameMs: first - loaded, msPerFrame, frames: times.length }
+  const facts = {
+    loadMs: loaded - start,
+    firstFrameMs: first - loaded,
+    msPerFrame,
+    frames: times.length,
+    backend: backend.name,
+    simd: backend.simd,
+    threads,
+  }
   const speed = formatSpeed(1000 / frameRate / msPerFrame)
   return {
     state: 'fine',
     lines: [
       `the embedded model speaks: ${msPerFrame.toFixed(1)} ms for a frame of ${1000 / frameRate} ms (${speed}), ` +
         `the first after ${facts.firstFrameMs.toFixed(0)} ms, loaded in ${facts.loadMs.toFixed(0)} ms`,
+      `with --backend ${backend.name}${backend.simd ? ` --simd ${backend.simd} --threads ${threads}` : ''}`,
     ],
     facts,
   }

@@ -7,29 +7,21 @@ import { parseOptions, type ServerOptions } from '../config.ts'
 import { ServerError } from '../errors.ts'
 import { createFlags, type logLevels } from './flags.ts'
 
+type Loading = Pick<LoadOptions, 'backend' | 'precision' | 'codecPrecision' | 'simd' | 'threads' | 'lanes'>
+
 /** What the command line and the environment say. */
 export interface CommandLine {
   /** A model folder, config file or URL; undefined for the embedded model. */
   readonly model: string | undefined
-  /** Threads that share the work; undefined for the usual number. */
-  readonly threads: number | undefined
-  readonly backend: LoadOptions['backend']
-  /** Requests that a GPU speaks side by side; undefined for the usual number. */
-  readonly lanes: number | undefined
-  /** Whether the language model is kept in 8 bits. */
-  readonly quantize: boolean
-  readonly codecPrecision: LoadOptions['codecPrecision']
+  /** How it is computed; what is undefined is left to the model and the machine. */
+  readonly loading: Loading
   readonly logLevel: (typeof logLevels)[number]
   readonly options: ServerOptions
 }
 
-interface Flags extends Omit<ServerOptions, 'apiKey'> {
+interface Flags extends Omit<ServerOptions, 'apiKey'>, Loading {
   readonly model?: string
-  readonly threads?: number
-  readonly backend: LoadOptions['backend']
-  readonly lanes?: number
   readonly quantize?: boolean
-  readonly codecPrecision: LoadOptions['codecPrecision']
   readonly logLevel: CommandLine['logLevel']
   readonly apiKeyFile?: string
 }
@@ -62,11 +54,13 @@ export const parseCommandLine = (
   command.parse(args, { from: 'user' })
   const {
     model,
-    threads,
     backend,
-    lanes,
-    quantize = false,
+    precision,
+    quantize,
     codecPrecision,
+    simd,
+    threads,
+    lanes,
     logLevel,
     apiKeyFile,
     ...options
@@ -74,7 +68,15 @@ export const parseCommandLine = (
   const apiKey = apiKeyFile === undefined ? process.env.POCKET_API_KEY : readKey(apiKeyFile)
   const all: ServerOptions = { ...options, ...(apiKey === undefined ? {} : { apiKey }) }
   parseOptions(all)
-  return { model, threads, backend, lanes, quantize, codecPrecision, logLevel, options: all }
+  const loading: Loading = {
+    backend,
+    precision: quantize ? 'int8' : precision,
+    codecPrecision,
+    simd,
+    threads,
+    lanes,
+  }
+  return { model, loading, logLevel, options: all }
 }
 
 const createCommand = (name: string): Command => {

@@ -1,3 +1,4 @@
+import { describeChoices, loadChoices, loadCounts, type OptionChoices } from '@pocket/tts/options'
 import { InvalidArgumentError, Option } from 'commander'
 import { parseOptions } from '../config.ts'
 
@@ -11,8 +12,22 @@ const flag = (name: string, usage: string, description: string): Option =>
     `POCKET_${name.toUpperCase().replaceAll('-', '_')}`,
   )
 
+/** What makes speech faster or smaller has a place of its own in the help. */
+const speed = (option: Option): Option => option.helpGroup('Speed and memory:')
+
+const count = (name: string, description: string): Option =>
+  flag(name, '<number>', description).argParser(parseNumber)
+
 const number = (name: string, description: string, usual: number): Option =>
-  flag(name, '<number>', description).default(usual).argParser(parseNumber)
+  count(name, description).default(usual)
+
+const choice = (name: string, choices: OptionChoices): Option => {
+  const values = Object.keys(choices.values)
+  return flag(name, '<name>', describeChoices(choices)).argParser((text) => {
+    if (values.includes(text)) return text
+    throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
+  })
+}
 
 const list = (name: string, usage: string, description: string): Option =>
   flag(name, `<${usage}...>`, description).argParser<string[]>((value, before = []) => [
@@ -41,19 +56,13 @@ export const createFlags = (): Option[] => [
   flag('host', '<address>', 'where to listen; 0.0.0.0 lets other machines in').default(defaults.host),
   number('port', '0 takes any free one', defaults.port),
   flag('model', '<folder>', 'a model folder or config.yaml, by path or URL; default: the embedded model'),
-  flag('threads', '<number>', 'threads that share the work; default: one a processor, at most 4').argParser(
-    parseNumber,
-  ),
-  flag('backend', '<name>', 'what computes; auto takes a GPU where it is there, right and faster')
-    .choices(['auto', 'cpu', 'hybrid', 'gpu'])
-    .default('auto'),
-  flag('lanes', '<number>', 'requests that a GPU speaks side by side; default: 1, each by itself').argParser(
-    parseNumber,
-  ),
-  flag('quantize', '', 'keep the language model in 8 bits: half the memory'),
-  flag('codec-precision', '<name>', 'int16 computes sound in integers: faster on the CPU, no audible change')
-    .choices(['stored', 'int16'])
-    .default('stored'),
+  speed(choice('backend', loadChoices.backend)),
+  speed(choice('precision', loadChoices.precision)),
+  speed(flag('quantize', '', 'the same as --precision int8').conflicts('precision')),
+  speed(choice('codec-precision', loadChoices.codecPrecision)),
+  speed(choice('simd', loadChoices.simd)),
+  speed(count('threads', loadCounts.threads.about)),
+  speed(count('lanes', loadCounts.lanes.about)),
   flag('default-voice', '<voice>', 'who speaks when nobody is named; default: the model’s'),
   flag('voice-alias', '<alias=voice...>', 'other names for voices').argParser(parseAlias),
   list('voice-url', 'prefix', 'voices may be fetched from URLs that begin so'),

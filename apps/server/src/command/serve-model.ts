@@ -9,23 +9,20 @@ import type { Stopping } from './stopping.ts'
 
 /** Loads a model into a thread of its own and serves it until told to stop. Throws ServerError or PocketTtsError. */
 export const serveModel = async (
-  { model, threads, backend, lanes, quantize, codecPrecision, options, logLevel }: CommandLine,
+  { model, loading, options, logLevel }: CommandLine,
   stopping: Stopping,
 ): Promise<void> => {
   const log: Logger = pino({ level: logLevel })
-  const engine = await loadInWorker(model ?? mini, {
-    threads,
-    backend,
-    lanes,
-    precision: quantize ? 'int8' : undefined,
-    codecPrecision,
-    signal: stopping.first,
-  })
+  const engine = await loadInWorker(model ?? mini, { ...loading, signal: stopping.first })
   try {
     const server = await startServer(engine, options, { log })
-    const { config, threads, backend: used } = engine
+    const { config, threads, backend } = engine
     for (const { code, message } of engine.warnings) log.warn({ code }, message)
-    log.info({ url: server.url, model: config.modelId, backend: used.name, threads }, 'listening')
+    const { name, simd, adapter, reason } = backend
+    log.info(
+      { url: server.url, model: config.modelId, backend: name, adapter, reason, simd, threads },
+      'listening',
+    )
     greet(server)
     await untilStopped(server, stopping, log)
   } finally {

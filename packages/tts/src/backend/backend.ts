@@ -1,4 +1,5 @@
 import type { FlowLm } from '@pocket/flowlm'
+import type { CpuKernels } from '@pocket/kernels-cpu'
 import type { MimiCodec } from '@pocket/mimi'
 import type { FrameSource } from '../generate/frame-source.ts'
 
@@ -8,6 +9,8 @@ export type BackendName = 'cpu' | 'hybrid' | 'gpu'
 export interface BackendReport {
   /** `cpu`: both networks; `hybrid`: language model on the CPU, codec on the GPU; `gpu`: both networks. */
   readonly name: BackendName
+  /** Level of the CPU kernels in use, where the CPU computes. */
+  readonly simd?: CpuKernels['simd']
   /** The GPU that is used, or that was tried, in its driver's words. */
   readonly adapter?: string
   /** WebGPU features of it that the kernels may use. */

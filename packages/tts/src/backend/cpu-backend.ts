@@ -16,9 +16,9 @@ export const loadCpuBackend = async (files: NetworkFiles, options: CpuOptions): 
     const flowLm = await loadFlowLm(files, kernels)
     const codec = await loadCodec(files, kernels)
     const voices = new SharedVoices(flowLm)
-    const { threads } = kernels
+    const { threads, simd } = kernels
     return {
-      report: { name: 'cpu' },
+      report: { name: 'cpu', simd },
       flowLm,
       codec,
       threads,

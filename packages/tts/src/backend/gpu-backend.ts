@@ -92,9 +92,9 @@ export const loadHybridBackend = async (
     const found = await speakKnownFrames(createSource(), flowLm, expected)
     refuseDifference(found, expected, about.adapter)
     const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }
-    const { threads } = cpu
+    const { threads, simd } = cpu
     return {
-      report: { name: 'hybrid', ...about, frameMs },
+      report: { name: 'hybrid', simd, ...about, frameMs },
       threads,
       flowLm,
       codec,

@@ -117,5 +117,5 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 const withReport = (backend: Backend, report: Omit<Backend['report'], 'name'>): Backend => ({
   ...backend,
-  report: { name: backend.report.name, ...report },
+  report: { ...backend.report, ...report },
 })

@@ -12,3 +12,11 @@ export const parseSeed = (text: string): bigint => {
   if (!/^\d+$/.test(text)) throw new InvalidArgumentError('It must be a whole number, not negative.')
   return BigInt(text)
 }
+
+/** One of the values that an option takes. */
+export const parseChoice =
+  (values: readonly string[]) =>
+  (text: string): string => {
+    if (!values.includes(text)) throw new InvalidArgumentError(`Allowed choices are ${values.join(', ')}.`)
+    return text
+  }
