@@ -27,7 +27,8 @@ export class BoundRecording {
   readonly #dispatches: readonly Dispatch[]
   readonly #states: readonly GpuState[]
   readonly #ready: Promise<void>
-  #isReady = false
+  /** Those of the dispatches, once they are compiled. */
+  #pipelines: readonly Pipeline[] | undefined
   #bound: readonly BoundDispatch[] | undefined
   #boundTo: GPUBuffer | undefined
 
@@ -47,8 +48,8 @@ export class BoundRecording {
     this.#dispatches = steps.map((step) => dispatchOf(step, context))
     this.controlBytes = this.#dispatches.reduce((sum, { control }) => sum + (control?.bytes ?? 0), 0)
     this.#ready = Promise.all(this.#dispatches.map(({ kernel }) => gpu.pipelines.get(kernel.program))).then(
-      () => {
-        this.#isReady = true
+      (pipelines) => {
+        this.#pipelines = pipelines
       },
     )
     this.#ready.catch(() => {})
@@ -56,7 +57,7 @@ export class BoundRecording {
 
   /** Resolves when all pipelines are compiled; undefined once they are. */
   get ready(): Promise<void> | undefined {
-    return this.#isReady ? undefined : this.#ready
+    return this.#pipelines ? undefined : this.#ready
   }
 
   /** All that a run reads and writes, but for the words of the host. */
@@ -159,9 +160,9 @@ export class BoundRecording {
     if (this.#bound && this.#boundTo === control) return this.#bound
     let offset = 0
     this.#boundTo = control
-    this.#bound = this.#dispatches.map((dispatch) => {
+    this.#bound = this.#dispatches.map((dispatch, index) => {
       const { kernel, resources, control: block } = dispatch
-      const compiled = this.#gpu.pipelines.peek(kernel.program)
+      const compiled = this.#pipelines?.[index]
       if (!compiled) throw new Error(`${kernel.program.name} is not compiled`)
       const entries = kernel.program.bindings.map(({ name, access }, binding) => {
         if (access !== 'control') return { binding, resource: resourceOf(resources, name) }

@@ -13,20 +13,21 @@ export interface BufferCopy extends RowCopy {
  * hundreds of rows, each a command of its own.
  */
 export const copyOnDevice = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
-  const compiled = gpu.pipelines.peek(copyRows)
-  const ready = compiled ? undefined : gpu.pipelines.get(copyRows).then(() => {})
+  let compiled = gpu.pipelines.peek(copyRows)
+  const compile = async (): Promise<void> => {
+    compiled = await gpu.pipelines.get(copyRows)
+  }
+  const ready = compiled ? undefined : compile()
   const some = copies.filter(({ length }) => length > 0)
   // Compiled even for nothing: the next copy need not wait.
   const done = gpu.timeline.enqueue(ready, () => {
-    if (some.length > 0) submit(gpu, some)
+    if (compiled && some.length > 0) submit(gpu, compiled, some)
   })
   // Whoever uses what was not copied is told why by the device that is gone.
   done.catch(() => {})
 }
 
-const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
-  const compiled = gpu.pipelines.peek(copyRows)
-  if (!compiled) throw new Error('the copy is not compiled')
+const submit = (gpu: Gpu, pipeline: Pipeline, copies: readonly BufferCopy[]): void => {
   const label = copyRows.name
   const words = new Uint32Array((copies.length * bindingAlignment) / 4)
   copies.forEach((copy, index) => {
@@ -34,7 +35,7 @@ const submit = (gpu: Gpu, copies: readonly BufferCopy[]): void => {
   })
   const control = gpu.store(label, words)
   try {
-    encodeCopies(gpu, compiled, copies, control)
+    encodeCopies(gpu, pipeline, copies, control)
   } finally {
     gpu.free(control)
   }

@@ -1,6 +1,6 @@
 import { KernelError } from '@pocket/nn'
 import { findAdapter } from './adapter.ts'
-import { readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
+import { type Capabilities, readCapabilities, type Tuning, wantedFeatures } from './capabilities.ts'
 import { hasToBeNudged } from './completion.ts'
 import type { GpuAdapter, GpuDevice } from './device-types.ts'
 import { Gpu } from './gpu.ts'
@@ -16,7 +16,7 @@ export interface GpuKernelsOptions {
   readonly lanes?: number
   /** False does without subgroups where the device has them. Default true. */
   readonly subgroups?: boolean
-  /** How work is cut, where the choice for this device is not to be trusted or is to be compared. */
+  /** How work is cut: what is not stated is as this device has it by default. */
   readonly tuning?: Partial<Tuning>
   /**
    * A small network is run and compared with exact numbers first: an executor that fails goes on without subgroups, and
@@ -36,13 +36,12 @@ export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise
   const device =
     (options.device as GPUDevice | undefined) ?? (await requestDevice(adapter ?? (await findAdapter())))
   const owned = options.device === undefined
-  const withSubgroups = readCapabilities(device, { subgroups, tuning })
-  const without = { ...withSubgroups, subgroups: undefined }
   const engine = { owned, hasToBeNudged: await hasToBeNudged(device.queue) }
   let failure: unknown
-  for (const capabilities of withSubgroups.subgroups ? [withSubgroups, without] : [without]) {
+  for (const capabilities of capabilitiesToTry(device, subgroups)) {
     const gpu = new Gpu(device, { capabilities, ...engine })
     try {
+      gpu.retune(tuning)
       const kernels = new DeviceKernels(gpu, lanes)
       if (!selfTest || (await passesSelfTest(kernels.withLanes(1)))) return kernels
       failure = wrongNumbers(device)
@@ -53,6 +52,13 @@ export const createGpuKernels = async (options: GpuKernelsOptions = {}): Promise
   }
   if (owned) device.destroy()
   throw failure instanceof KernelError ? failure : noKernels(device, failure)
+}
+
+/** Subgroups may be what a device computes wrong numbers with. */
+const capabilitiesToTry = (device: GPUDevice, subgroups: boolean): Capabilities[] => {
+  const found = readCapabilities(device)
+  const without = { ...found, subgroups: undefined }
+  return subgroups && found.subgroups ? [found, without] : [without]
 }
 
 const advice = 'update the driver, or use the CPU (@pocket/kernels-cpu)'

@@ -97,7 +97,7 @@ const productDispatch = (
 ): Dispatch => {
   const { format, outputs, vectors } = packed
   const rows = lanes * laneRows
-  const tile = chooseTile({ rows, outputs, vectors, norm: norm !== undefined }, capabilities.tuning.threads)
+  const tile = chooseTile({ rows, outputs, vectors, norm: norm !== undefined }, capabilities.tuning)
   const kernel = productKernel(
     { ...parts, windows, norm, rows, outputs, format, vectors, tile },
     capabilities,

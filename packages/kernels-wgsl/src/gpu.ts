@@ -1,6 +1,6 @@
 /// <reference types="@webgpu/types" />
 import { KernelError } from '@pocket/nn'
-import type { Capabilities } from './capabilities.ts'
+import { type Capabilities, retuned, type Tuning } from './capabilities.ts'
 import { usage } from './constants.ts'
 import { Pipelines } from './pipelines.ts'
 import { roomFor, StagingPool, type Stretch } from './staging-pool.ts'
@@ -16,7 +16,6 @@ export interface GpuOptions {
 /** A device and what its executors share: pipelines, the order of work, buffers to read back through. */
 export class Gpu {
   readonly device: GPUDevice
-  readonly capabilities: Capabilities
   readonly pipelines: Pipelines
   readonly timeline = new Timeline()
   readonly staging: StagingPool
@@ -30,6 +29,9 @@ export class Gpu {
   readonly #allocations = new Set<Promise<void>>()
   /** Buffers that the device had no memory for. */
   readonly #missing = new Set<GPUBuffer>()
+  /** What the device has. */
+  readonly #found: Capabilities
+  #tuning: Tuning
   #lost: string | undefined
   #disposed = false
 
@@ -37,13 +39,25 @@ export class Gpu {
     this.device = device
     this.#owned = owned
     this.hasToBeNudged = hasToBeNudged
-    this.capabilities = capabilities
+    this.#found = capabilities
+    this.#tuning = capabilities.tuning
     this.pipelines = new Pipelines(device)
     this.staging = new StagingPool(this)
     device.lost.then(({ message, reason }) => {
       // Its own end is no loss.
       if (!this.#disposed) this.#lost = message || reason || 'no reason given'
     })
+  }
+
+  /** What kernels to come may use, and how work is cut for them. */
+  get capabilities(): Capabilities {
+    const subgroups = this.#tuning.subgroups ? this.#found.subgroups : undefined
+    return { ...this.#found, subgroups, tuning: { ...this.#tuning, subgroups: subgroups !== undefined } }
+  }
+
+  /** Cuts the work of plans and streams to come in another way. Throws KernelError `shape`. */
+  retune(change: Partial<Tuning>): void {
+    this.#tuning = retuned(this.#tuning, change)
   }
 
   /** Bytes of all buffers that are in use. */

@@ -10,11 +10,13 @@ import {
   type TransposedConvolution,
   type TransposedConvolutionSource,
 } from '@pocket/nn'
+import type { Tuning } from './capabilities.ts'
 import type { GpuDevice } from './device-types.ts'
 import type { Gpu } from './gpu.ts'
 import { DevicePlan, type GpuPlan } from './plan.ts'
 import { DeviceConvolutionState, DeviceKvCache, type GpuConvolutionState, type GpuKvCache } from './states.ts'
 import { DeviceStream, type GpuStream, type GpuStreamOptions } from './stream.ts'
+import { type TuneOptions, type TuningReport, type TuningTrial, tune } from './tune.ts'
 import {
   type GpuConvolution,
   type GpuMatrix,
@@ -45,12 +47,20 @@ export interface GpuKernels extends Kernels {
   stream(recording: Recording, options: GpuStreamOptions): GpuStream
   /** The same device and weights with another number of lanes for states, plans and streams to come. */
   withLanes(lanes: number): GpuKernels
+  /** How work is cut for plans and streams to come, on this device: also those of `withLanes`. */
+  readonly tuning: Tuning
+  /** Cuts otherwise what is made from now on. Throws KernelError `shape` for what no kernel can be made for. */
+  retune(change: Partial<Tuning>): void
+  /**
+   * Times cuts of the work on runs of `open`, which makes a plan or stream as it is meant to be used, and from then on
+   * cuts as the fastest did. What has been made before keeps its cut. Throws what `open` and its runs throw.
+   */
+  tune(open: () => TuningTrial, options?: TuneOptions): Promise<TuningReport>
   /** Resolves when all kernels asked for so far are compiled; tells how far that is. */
   ready(onProgress?: (progress: { done: number; total: number }) => void): Promise<void>
 }
 
 export class DeviceKernels implements GpuKernels {
-  readonly name: string
   readonly lanes: number
   readonly #gpu: Gpu
 
@@ -60,7 +70,14 @@ export class DeviceKernels implements GpuKernels {
     }
     this.#gpu = gpu
     this.lanes = lanes
-    this.name = gpu.capabilities.subgroups ? 'webgpu-subgroups' : 'webgpu'
+  }
+
+  get name(): string {
+    return this.tuning.subgroups ? 'webgpu-subgroups' : 'webgpu'
+  }
+
+  get tuning(): Tuning {
+    return this.#gpu.capabilities.tuning
   }
 
   get device(): GPUDevice {
@@ -111,6 +128,14 @@ export class DeviceKernels implements GpuKernels {
 
   withLanes(lanes: number): DeviceKernels {
     return new DeviceKernels(this.#gpu, lanes)
+  }
+
+  retune(change: Partial<Tuning>): void {
+    this.#gpu.retune(change)
+  }
+
+  tune(open: () => TuningTrial, options?: TuneOptions): Promise<TuningReport> {
+    return tune(this.#gpu, open, options)
   }
 
   ready(onProgress?: (progress: { done: number; total: number }) => void): Promise<void> {

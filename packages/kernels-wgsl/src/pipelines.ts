@@ -33,6 +33,18 @@ export class Pipelines {
     return this.#compiled.get(source)
   }
 
+  /** What `work` asks for is forgotten again where it gives nothing: whoever has a pipeline keeps it. */
+  async keepIf<T>(work: () => Promise<T | undefined>): Promise<T | undefined> {
+    const before = new Set(this.#bySource.keys())
+    let result: T | undefined
+    try {
+      result = await work()
+      return result
+    } finally {
+      if (result === undefined) this.#forgetAllBut(before)
+    }
+  }
+
   /** Resolves when all pipelines asked for so far are compiled. */
   async ready(onProgress?: (progress: { done: number; total: number }) => void): Promise<void> {
     const pending = [...this.#bySource.values()]
@@ -43,6 +55,14 @@ export class Pipelines {
         onProgress?.({ done: ++done, total: pending.length })
       }),
     )
+  }
+
+  #forgetAllBut(sources: ReadonlySet<string>): void {
+    for (const source of [...this.#bySource.keys()]) {
+      if (sources.has(source)) continue
+      this.#bySource.delete(source)
+      this.#compiled.delete(source)
+    }
   }
 
   async #compile({ name, source, bindings }: Program): Promise<Pipeline> {

@@ -1,3 +1,4 @@
+import type { GpuTuningOption } from './backend/tune-gpu.ts'
 import { PocketTtsError } from './errors.ts'
 import type { HubOptions } from './hub/settings.ts'
 import { checkCallOptions, invalidOption } from './option-checks.ts'
@@ -48,6 +49,13 @@ export interface LoadOptions {
    */
   readonly lanes?: number | undefined
   /**
+   * How work is cut for a GPU. `auto` (default): the fastest of a few cuts that give the same bits, found by timing frames
+   * when the model is loaded, which takes at most some seconds. `fastest`: also cuts that add sums in another order and
+   * so change last digits, where they are clearly faster; a frame's sound may then differ from one loading to the next.
+   * An object pins what it states, such as `tts.backend.tuning` of an earlier loading, and nothing is timed.
+   */
+  readonly gpuTuning?: GpuTuningOption | undefined
+  /**
    * The most positions that one chunk may take: voice, text and frames together. Memory is reserved per chunk as needed,
    * so this only bounds what one very long clause can ask for. Default 4096.
    */
@@ -89,6 +97,7 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
     if (!isWholeNumber(value)) throw invalidOption(name, value, 'a whole number of at least 1')
   }
   checkThreads(options)
+  checkGpuTuning(options)
   return { ...options, maxPositions }
 }
 
@@ -99,6 +108,15 @@ const checkThreads = ({ threads = 1, simd }: LoadOptions): void => {
     throw invalidOption('threads', threads, `a whole number from ${least} to ${most}`)
   }
   if (simd === 'scalar' && threads > 1) throw invalidOption('threads', threads, "1 with simd: 'scalar'")
+}
+
+/** Its numbers are checked by the executor, which alone knows its limits. */
+const checkGpuTuning = ({ gpuTuning = 'auto' }: LoadOptions): void => {
+  if (gpuTuning === 'auto' || gpuTuning === 'fastest') return
+  const known = ['threads', 'unroll', 'workgroup', 'subgroups']
+  const isTuning = typeof gpuTuning === 'object' && gpuTuning !== null
+  if (isTuning && Object.keys(gpuTuning).every((name) => known.includes(name))) return
+  throw invalidOption('gpuTuning', gpuTuning, `auto, fastest or an object with some of ${known.join(', ')}`)
 }
 
 const isWholeNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 1

@@ -188,6 +188,8 @@ describe('before anything is loaded', () => {
     [{ simd: 'avx' }, 'invalid-option', 'simd is avx'],
     [{ maxPositions: 0 }, 'invalid-option', 'maxPositions is 0'],
     [{ lanes: 1.5 }, 'invalid-option', 'lanes is 1.5'],
+    [{ gpuTuning: 'quick' }, 'invalid-option', 'gpuTuning is quick'],
+    [{ gpuTuning: { rows: 4 } }, 'invalid-option', 'gpuTuning is of type object'],
     [{ threads: 1.5 }, 'invalid-option', 'threads is 1.5'],
     [{ threads: Symbol('two') }, 'invalid-option', 'threads is of type symbol'],
     [{ signal: {} }, 'invalid-option', 'signal is of type object; it must be an AbortSignal'],

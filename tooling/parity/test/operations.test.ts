@@ -44,7 +44,10 @@ const activation = fc.constantFrom('none' as const, 'elu' as const, 'gelu' as co
 
 // Cut as for a GPU, not for the processor that stands for one: slices and tiles of several sizes.
 const create = (variant: { subgroups: boolean }) =>
-  createGpuKernels({ ...variant, tuning: { threads: 1 << 12, unroll: 4 } })
+  createGpuKernels({
+    ...variant,
+    tuning: { threads: 1 << 12, unroll: 4, workgroup: variant.subgroups ? 256 : 64 },
+  })
 
 await describeOnGpu('computes what the oracle does', create, (kernels) => {
   const agree = async (build: Build, runs = 1): Promise<void> => {

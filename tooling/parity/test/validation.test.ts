@@ -52,9 +52,13 @@ const fullModel = (): WeightReader =>
   shapesOf(new Map([...fullWeights()].map(({ name, shape, dtype }) => [name, { shape, dtype }])))
 
 describe.each([
-  { title: 'with subgroups', features: ['subgroups', 'timestamp-query'] as GPUFeatureName[] },
-  { title: 'without any feature', features: [] },
-])('every plan is valid, $title', ({ features }) => {
+  {
+    title: 'with subgroups',
+    features: ['subgroups', 'timestamp-query'] as GPUFeatureName[],
+    tuning: { unroll: 4, workgroup: 256 },
+  },
+  { title: 'without any feature', features: [], tuning: { unroll: 2, workgroup: 64 } },
+])('every plan is valid, $title', ({ features, tuning }) => {
   it.each([
     { model: 'tiny-2026-04', weights: tinyModel, lanes: 1 },
     { model: 'tiny-2026-01', weights: tinyModel, lanes: 1 },
@@ -67,7 +71,7 @@ describe.each([
     const kernels = await createGpuKernels({
       device,
       lanes,
-      tuning: { threads: 1 << 16, unroll: 4 },
+      tuning: { threads: 1 << 16, ...tuning },
       selfTest: false,
     })
     const reader = weights(model)

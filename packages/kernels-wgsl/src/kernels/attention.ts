@@ -2,7 +2,7 @@ import { type Addressing, isVectorial, rowStart } from '../addressing.ts'
 import type { Capabilities } from '../capabilities.ts'
 import { Bindings } from '../program.ts'
 import type { Kernel } from './product.ts'
-import { declareReduction, enableSubgroups, reduced, subgroupParameters } from './reduction.ts'
+import { declareReduction, enableSubgroups } from './reduction.ts'
 
 export interface AttentionSpec {
   readonly name: string
@@ -51,12 +51,8 @@ var<workgroup> scores: array<f32, ${scoresOf(spec)}>;
 var<workgroup> sums: array<vec4f, ${threads}>;
 ${declareRows(spec)}
 @compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32${subgroupParameters(capabilities)}) {
-${main(
-  { spec, threads, unroll: capabilities.tuning.unroll > 1 },
-  (value) => reduced(capabilities, greatest, value),
-  (value) => reduced(capabilities, sum, value),
-)}}
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
+${main({ spec, threads, unroll: capabilities.tuning.unroll > 1 })}}
 `
   return {
     program: { name: spec.name, source, bindings: bindings.list },
@@ -109,11 +105,15 @@ const rows = ${rows}u;
 `
 }
 
-const main = (
-  { spec, threads, unroll }: { spec: AttentionSpec; threads: number; unroll: boolean },
-  greatest: (value: string) => string,
-  sum: (value: string) => string,
-): string => {
+const main = ({
+  spec,
+  threads,
+  unroll,
+}: {
+  spec: AttentionSpec
+  threads: number
+  unroll: boolean
+}): string => {
   const { heads, headDim, window, out } = spec
   const vectors = vectorsOf(headDim)
   const held = scoresOf(spec)
@@ -162,7 +162,7 @@ const main = (
       scores[i] = score;
       own_most = max(own_most, score);
     }
-    let next_most = max(most, ${greatest('own_most')});
+    let next_most = max(most, greatest(own_most, thread));
     let rescale = exp(max(most - next_most, -80.0)) * select(0.0, 1.0, turn > 0u);
     most = next_most;
     var own_total = 0.0;
@@ -171,7 +171,7 @@ const main = (
       scores[i] = weight;
       own_total += weight;
     }
-    total = total * rescale + ${sum('own_total')};
+    total = total * rescale + sum(own_total, thread);
     workgroupBarrier();
     weighted *= rescale;
     if (walker < ${walkers}u) {

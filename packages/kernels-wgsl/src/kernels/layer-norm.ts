@@ -4,7 +4,7 @@ import { Bindings } from '../program.ts'
 import { bindNorm, declareNorm, type RowNorm } from './norm.ts'
 import { computeStatistics, declareStatistics } from './norm-statistics.ts'
 import type { Kernel } from './product.ts'
-import { enableSubgroups, subgroupParameters } from './reduction.ts'
+import { enableSubgroups } from './reduction.ts'
 import { tensorRows } from './row-source.ts'
 
 const threads = 128
@@ -33,9 +33,9 @@ export const layerNormKernel = (
   bindings.add('out', 'f32', 'read_write')
   const code = `${enableSubgroups(capabilities)}${bindings.declarations}${source.declarations}${declareStatistics(capabilities, statistics)}${declareNorm(norm, columns, reach)}
 @compute @workgroup_size(${threads})
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32${subgroupParameters(capabilities)}) {
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
   let first_row = workgroup.x;
-${computeStatistics(capabilities, statistics, rows - 1, source.prepare, source.load)}
+${computeStatistics(statistics, rows - 1, source.prepare, source.load)}
   ${source.prepare('own', 'first_row')}
   for (var k = 4u * thread; k < ${columns}u; k += ${4 * threads}u) {
     let value = normalise(first_row, k, ${source.load('own', 'k')}, statistics[0]);

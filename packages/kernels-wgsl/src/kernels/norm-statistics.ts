@@ -1,5 +1,5 @@
 import type { Capabilities } from '../capabilities.ts'
-import { declareReduction, type Reduction, reduced } from './reduction.ts'
+import { declareReduction, type Reduction } from './reduction.ts'
 
 export interface NormStatistics {
   /** Rows that the workgroup needs; row `i` of them is `first_row + i`. */
@@ -35,7 +35,6 @@ export const declareStatistics = (capabilities: Capabilities, statistics: NormSt
  * values beyond the last column must be zero.
  */
 export const computeStatistics = (
-  capabilities: Capabilities,
   statistics: NormStatistics,
   mostRow: number,
   prepare: (name: string, row: string) => string,
@@ -44,7 +43,7 @@ export const computeStatistics = (
   const { rows, columns, eps } = statistics
   const group = groupOf(statistics)
   const vectors = Math.ceil(columns / 4)
-  const sum = (value: string): string => reduced(capabilities, reductionOf(statistics), value)
+  const sum = (value: string): string => `${reductionOf(statistics).name}(${value}, thread)`
   // The last vector of a row may have fewer than four columns; the rest must not count as deviations.
   const masked =
     columns % 4 === 0 ? 'd' : `select(vec4f(), d, 4u * i + vec4u(0u, 1u, 2u, 3u) < vec4u(${columns}u))`

@@ -5,7 +5,7 @@ import { Bindings, type Program } from '../program.ts'
 import { activated } from './activations.ts'
 import { bindNorm, declareNorm, type RowNorm } from './norm.ts'
 import { computeStatistics, declareStatistics, type NormStatistics } from './norm-statistics.ts'
-import { enableSubgroups, halvings, sharingWay, subgroupParameters } from './reduction.ts'
+import { doublings, enableSubgroups, shuffle, shuffledThreads, together } from './reduction.ts'
 import { declareSourceActivations, keepHistory, type RowSource, type Windows } from './row-source.ts'
 import type { Tile } from './tile.ts'
 import { product, type WeightFormat, weightsPerVector, weightType } from './weight-format.ts'
@@ -58,7 +58,7 @@ export const productKernel = (spec: ProductSpec, capabilities: Capabilities): Ke
   const keeps = windows !== undefined && windows.history > 0
   const source = `${enableSubgroups(capabilities)}${body.declare()}
 @compute @workgroup_size(${tile.threads})
-fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32${subgroupParameters(capabilities)}) {
+fn main(@builtin(workgroup_id) workgroup: vec3u, @builtin(local_invocation_index) thread: u32) {
 ${keeps ? keepingGroups(windows, rowGroups, outputGroups, tile.threads) : ''}${body.main()}}
 `
   return {
@@ -141,7 +141,6 @@ ${this.#prepareWeights()}${before}${this.#findStatistics()}${this.#prepareRows()
     const { source, rows } = this.#spec
     if (!this.#statistics) return ''
     return computeStatistics(
-      this.#capabilities,
       this.#statistics,
       rows - 1,
       (name, row) => source.prepare(name, row),
@@ -177,20 +176,24 @@ ${this.#prepareWeights()}${before}${this.#findStatistics()}${this.#prepareRows()
 
   #declarePartials(): string {
     const { tile } = this.#spec
-    const length = this.#partialLength(tile)
-    return length > 0 ? `var<workgroup> partials: array<f32, ${length}>;\n` : ''
+    if (this.#shuffled === tile.slices) return ''
+    const length = this.#partsOfAll * Math.min(tile.rows * tile.outputs, this.#batch)
+    return `var<workgroup> partials: array<f32, ${length}>;\n`
   }
 
-  #partialLength({ slices, threads, rows, outputs }: Tile): number {
-    switch (sharingWay(this.#capabilities, slices)) {
-      case 'alone':
-      case 'shuffle':
-        return 0
-      case 'subgroups':
-        return (threads / (this.#capabilities.subgroups?.least ?? 1)) * rows * outputs
-      case 'memory':
-        return threads * Math.min(rows * outputs, mostInMemory(threads))
-    }
+  /** Threads that join their slices through a subgroup. */
+  get #shuffled(): number {
+    return shuffledThreads(this.#capabilities, this.#spec.tile.slices)
+  }
+
+  /** Parts of one sum in all places of the workgroup. */
+  get #partsOfAll(): number {
+    return this.#spec.tile.threads / this.#shuffled
+  }
+
+  /** Sums of a thread that are joined in workgroup memory at a time: half of the 16 KiB that every device has. */
+  get #batch(): number {
+    return Math.max(1, Math.floor(2048 / this.#partsOfAll))
   }
 
   #prepareRows(): string {
@@ -280,87 +283,55 @@ ${this.#prepareWeights()}${before}${this.#findStatistics()}${this.#prepareRows()
   /** Adds the slices up and stores: each sum by one thread. */
   #join(): string {
     const { slices } = this.#spec.tile
-    switch (sharingWay(this.#capabilities, slices)) {
-      case 'alone':
-        return indent(this.#sums().map(({ name, m, n }) => this.#storeOwn(name, m, n)))
-      case 'shuffle':
-        return indent(this.#joinByShuffles(slices))
-      case 'subgroups':
-        return indent(this.#joinBySubgroups(slices))
-      case 'memory':
-        return indent(this.#joinInMemory(slices))
-    }
+    const shuffles = this.#sums().map(({ name }) => shuffle(name, this.#shuffled))
+    if (this.#shuffled < slices) return indent([...shuffles, ...this.#joinInMemory(slices)])
+    const stores = this.#sums().map(
+      ({ name, m, n }, index) => `if (slice == ${index % slices}u) { ${this.#storeOwn(name, m, n)} }`,
+    )
+    return indent([...shuffles, ...stores])
   }
 
   #storeOwn(name: string, m: number, n: number): string {
     return `store(first_row + row_place + ${m}u, first_output + output_place + ${n}u, ${name});`
   }
 
-  #joinByShuffles(slices: number): string[] {
-    const steps = this.#sums().flatMap(({ name }) =>
-      halvings(slices).map((step) => `${name} += subgroupShuffleXor(${name}, ${step}u);`),
-    )
-    const stores = this.#sums().map(
-      ({ name, m, n }, index) => `if (slice == ${index % slices}u) { ${this.#storeOwn(name, m, n)} }`,
-    )
-    return [...steps, ...stores]
-  }
-
-  #joinBySubgroups(slices: number): string[] {
-    const { threads } = this.#spec.tile
-    const sums = this.#sums()
-    const count = sums.length
-    const places = threads / slices
-    return [
-      ...sums.map(({ name }) => `${name} = subgroupAdd(${name});`),
-      'if (subgroup_place == 0u) {',
-      ...sums.map(
-        ({ name }, index) => `  partials[thread / subgroup_width * ${count}u + ${index}u] = ${name};`,
-      ),
-      '}',
-      'workgroupBarrier();',
-      `let parts = ${slices}u / subgroup_width;`,
-      `for (var i = thread; i < ${places * count}u; i += ${threads}u) {`,
-      `  let first = i / ${count}u * parts;`,
-      '  var sum = 0.0;',
-      `  for (var part = 0u; part < parts; part++) { sum += partials[(first + part) * ${count}u + i % ${count}u]; }`,
-      `  ${this.#storePlaced(`i / ${count}u`, `i % ${count}u`)}`,
-      '}',
-    ]
-  }
-
   #joinInMemory(slices: number): string[] {
     const { threads } = this.#spec.tile
     const places = threads / slices
+    const shuffled = this.#shuffled
+    const length = this.#partsOfAll
     const sums = this.#sums()
-    const batch = Math.min(sums.length, mostInMemory(threads))
     const lines: string[] = []
-    for (let first = 0; first < sums.length; first += batch) {
-      const part = sums.slice(first, first + batch)
+    for (let first = 0; first < sums.length; first += this.#batch) {
+      const batch = sums.slice(first, first + this.#batch)
+      const parts = batch.map(
+        ({ name }, index) => `partials[${index * length}u + thread / ${shuffled}u] = ${name};`,
+      )
       if (first > 0) lines.push('workgroupBarrier();')
-      part.forEach(({ name }, index) => {
-        lines.push(`partials[${index * threads}u + thread] = ${name};`)
-      })
+      lines.push(...(shuffled > 1 ? [`if (thread % ${shuffled}u == 0u) {`, ...parts, '}'] : parts))
       lines.push('workgroupBarrier();')
-      for (const step of halvings(slices)) {
-        lines.push(
-          `if (slice < ${step}u) {`,
-          ...part.map(
-            (_, index) =>
-              `  partials[${index * threads}u + thread] += partials[${index * threads + step}u + thread];`,
-          ),
-          '}',
-          'workgroupBarrier();',
-        )
-      }
+      if (shuffled === 1) lines.push(...this.#joinNeighbours(slices, batch.length))
       lines.push(
-        `for (var i = thread; i < ${places * part.length}u; i += ${threads}u) {`,
-        `  let sum = partials[i / ${places}u * ${threads}u + i % ${places}u * ${slices}u];`,
+        `for (var i = thread; i < ${places * batch.length}u; i += ${threads}u) {`,
+        `  let begin = i / ${places}u * ${length}u + i % ${places}u * ${slices / shuffled}u;`,
+        `  let sum = ${shuffled === 1 ? 'partials[begin]' : partsFrom('begin', slices / shuffled)};`,
         `  ${this.#storePlaced(`i % ${places}u`, `${first}u + i / ${places}u`)}`,
         '}',
       )
     }
     return lines
+  }
+
+  /** Without subgroups a sum has as many parts as slices: too many for one thread to add. */
+  #joinNeighbours(slices: number, count: number): string[] {
+    const { threads } = this.#spec.tile
+    const at = (index: number): string => `partials[${index * threads}u + thread`
+    return doublings(slices).flatMap((step) => [
+      `if (slice % ${2 * step}u == 0u) {`,
+      ...Array.from({ length: count }, (_, index) => `  ${at(index)}] += ${at(index)} + ${step}u];`),
+      '}',
+      'workgroupBarrier();',
+    ])
   }
 
   /** Stores `sum` for sum number `index` of a place of the workgroup. */
@@ -373,8 +344,9 @@ ${this.#prepareWeights()}${before}${this.#findStatistics()}${this.#prepareRows()
   }
 }
 
-/** Sums of all threads that are joined in workgroup memory at a time: half of the 16 KiB that every device has. */
-const mostInMemory = (threads: number): number => Math.max(1, Math.floor(2048 / threads))
+/** The parts of a sum together, which stand side by side. */
+const partsFrom = (begin: string, count: number): string =>
+  together(Array.from({ length: count }, (_, index) => `partials[${begin} + ${index}u]`))
 
 /** Vectors of weights per turn of the loop: all of them where they are few, else `most` or what divides them evenly. */
 const unrolled = (steps: number, most: number): number => {

@@ -1,24 +1,35 @@
 import type { Capabilities } from '../capabilities.ts'
 
-/** Built-in values that a kernel with subgroups takes; written after its own parameters. */
-export const subgroupParameters = (capabilities: Capabilities): string =>
-  capabilities.subgroups
-    ? ', @builtin(subgroup_size) subgroup_width: u32, @builtin(subgroup_invocation_id) subgroup_place: u32'
-    : ''
+/**
+ * How threads that stand side by side add up what they hold: neighbours first, then pairs of neighbours, and so on. All
+ * ways of sharing add in this order, so that the sums are the same to the bit with subgroups of any size and without.
+ */
 
 export const enableSubgroups = (capabilities: Capabilities): string =>
   capabilities.subgroups ? 'enable subgroups;\n' : ''
 
-/** How threads that stand side by side share their values: by what the subgroup sizes of the device allow. */
-export const sharingWay = (
-  { subgroups }: Capabilities,
-  group: number,
-): 'alone' | 'shuffle' | 'subgroups' | 'memory' => {
-  if (group === 1) return 'alone'
-  if (subgroups && group <= subgroups.least) return 'shuffle'
-  if (subgroups && group >= subgroups.most) return 'subgroups'
-  return 'memory'
+/** Threads of `group` that share through their subgroup, whatever its size; 1 without subgroups. */
+export const shuffledThreads = ({ subgroups }: Capabilities, group: number): number =>
+  Math.min(group, subgroups?.least ?? 1)
+
+/** WGSL that leaves in `name` of every thread what its `shuffled` neighbours held together. */
+export const shuffle = (name: string, shuffled: number, combine = add): string =>
+  doublings(shuffled)
+    .map((step) => `${name} = ${combine(name, `subgroupShuffleXor(${name}, ${step}u)`)};`)
+    .join(' ')
+
+/** WGSL for `parts` together; a power of two of them. */
+export const together = (parts: readonly string[], combine = add): string => {
+  const [first = '', second] = parts
+  if (second === undefined) return first
+  const pairs = parts.flatMap((part, index) =>
+    index % 2 === 0 ? [`(${combine(part, parts[index + 1] ?? '')})`] : [],
+  )
+  return together(pairs, combine)
 }
+
+const add = (a: string, b: string): string => `${a} + ${b}`
+const greater = (a: string, b: string): string => `max(${a}, ${b})`
 
 export interface Reduction {
   /** The WGSL function's name, and one for its memory. */
@@ -31,67 +42,47 @@ export interface Reduction {
 }
 
 /**
- * A WGSL function that gives every thread the sum (or the greatest) of its group's values. Call it in uniform control
- * flow, as `reduced(reduction, value)` writes it.
+ * A WGSL function of a value and the thread that gives every thread the sum (or the greatest) of its group's values. To
+ * be called in uniform control flow.
  */
 export const declareReduction = (capabilities: Capabilities, reduction: Reduction): string => {
   const { name, operation, threads, group } = reduction
-  const combine = (a: string, b: string): string => (operation === 'add' ? `${a} + ${b}` : `max(${a}, ${b})`)
-  switch (sharingWay(capabilities, group)) {
-    case 'alone':
-      return `fn ${name}(value: f32, thread: u32) -> f32 { return value; }\n`
-    case 'shuffle': {
-      const steps = halvings(group).map(
-        (step) => `  total = ${combine('total', `subgroupShuffleXor(total, ${step}u)`)};\n`,
-      )
-      return `fn ${name}(value: f32, thread: u32) -> f32 {\n  var total = value;\n${steps.join('')}  return total;\n}\n`
-    }
-    case 'subgroups': {
-      const { least } = capabilities.subgroups ?? { least: 1 }
-      return `var<workgroup> ${name}_parts: array<f32, ${threads / least}>;
-fn ${name}(value: f32, thread: u32, subgroup_width: u32, subgroup_place: u32) -> f32 {
-  let part = ${operation === 'add' ? 'subgroupAdd' : 'subgroupMax'}(value);
+  const combine = operation === 'add' ? add : greater
+  const shuffled = shuffledThreads(capabilities, group)
+  const own = `  var total = value;\n  ${shuffle('total', shuffled, combine)}\n`
+  const signature = `fn ${name}(value: f32, thread: u32) -> f32 {`
+  if (shuffled === group) return `${signature}\n${own}  return total;\n}\n`
+  const parts = `${name}_parts`
+  const count = group / shuffled
+  if (shuffled > 1) {
+    const all = Array.from({ length: count }, (_, index) => `${parts}[first + ${index}u]`)
+    return `var<workgroup> ${parts}: array<f32, ${threads / shuffled}>;
+${signature}
+${own}  workgroupBarrier();
+  if (thread % ${shuffled}u == 0u) { ${parts}[thread / ${shuffled}u] = total; }
   workgroupBarrier();
-  if (subgroup_place == 0u) { ${name}_parts[thread / subgroup_width] = part; }
-  workgroupBarrier();
-  let parts = ${group}u / subgroup_width;
-  let first = thread / ${group}u * parts;
-  var total = ${name}_parts[first];
-  for (var i = 1u; i < parts; i++) { total = ${combine('total', `${name}_parts[first + i]`)}; }
-  return total;
+  let first = thread / ${group}u * ${count}u;
+  return ${together(all, combine)};
 }
 `
-    }
-    case 'memory': {
-      const steps = halvings(group).map(
-        (step) => `  if (thread % ${group}u < ${step}u) {
-    ${name}_parts[thread] = ${combine(`${name}_parts[thread]`, `${name}_parts[thread + ${step}u]`)};
+  }
+  const steps = doublings(group).map(
+    (step) => `  if (thread % ${2 * step}u == 0u) {
+    ${parts}[thread] = ${combine(`${parts}[thread]`, `${parts}[thread + ${step}u]`)};
   }
   workgroupBarrier();
 `,
-      )
-      return `var<workgroup> ${name}_parts: array<f32, ${threads}>;
-fn ${name}(value: f32, thread: u32) -> f32 {
+  )
+  return `var<workgroup> ${parts}: array<f32, ${threads}>;
+${signature}
   workgroupBarrier();
-  ${name}_parts[thread] = value;
+  ${parts}[thread] = value;
   workgroupBarrier();
-${steps.join('')}  return ${name}_parts[thread / ${group}u * ${group}u];
+${steps.join('')}  return ${parts}[thread / ${group}u * ${group}u];
 }
 `
-    }
-  }
 }
 
-/** WGSL for a call of a declared reduction. */
-export const reduced = (
-  capabilities: Capabilities,
-  { name, group }: Pick<Reduction, 'name' | 'group'>,
-  value: string,
-): string =>
-  sharingWay(capabilities, group) === 'subgroups'
-    ? `${name}(${value}, thread, subgroup_width, subgroup_place)`
-    : `${name}(${value}, thread)`
-
-/** `group / 2`, `group / 4`, … 1 */
-export const halvings = (group: number): number[] =>
-  Array.from({ length: Math.log2(group) }, (_, index) => group >> (index + 1))
+/** 1, 2, 4, … `group / 2` */
+export const doublings = (group: number): number[] =>
+  Array.from({ length: Math.log2(group) }, (_, index) => 1 << index)

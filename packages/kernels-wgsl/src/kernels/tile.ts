@@ -1,3 +1,5 @@
+import type { Tuning } from '../capabilities.ts'
+
 /** How a product is shared out among threads. All but the counts of rows and outputs are powers of two. */
 export interface Tile {
   /** Rows and outputs that one thread sums. */
@@ -21,20 +23,28 @@ export interface ProductSize {
 }
 
 const mostSlices = 128
-const leastThreads = 64
+/** Threads of a workgroup whose rows are normalised first, on a device that wants few. */
+const leastNormThreads = 64
 /** A vector each is too little to be worth a thread; below this many per slice the joining costs more. */
 const leastVectors = 2
 /** Where rows are normalised first every workgroup looks at its rows, so few and large ones do less of it. */
 const normThreads = 256
 
-/** `busy` is the number of threads that the device wants. */
-export const chooseTile = ({ rows, outputs, vectors, norm }: ProductSize, busy: number): Tile => {
+/**
+ * How many rows, outputs and slices are a thread's follows from the `threads` that the device wants, which it calls
+ * `busy`; the workgroup's size only says which threads are neighbours. It does not where rows are normalised first: as
+ * many share the sums of a row.
+ */
+export const chooseTile = (
+  { rows, outputs, vectors, norm }: ProductSize,
+  { threads: busy, workgroup }: Pick<Tuning, 'threads' | 'workgroup'>,
+): Tile => {
   const tileRows = rows <= 8 ? rows : 4
   const rowTiles = Math.ceil(rows / tileRows)
   const tileOutputs = outputsOf(rowTiles, tileRows, outputs, busy)
   const places = rowTiles * Math.ceil(outputs / tileOutputs)
   const slices = clamp(powerOfTwo(Math.min(busy / places, vectors / leastVectors)), 1, mostSlices)
-  const threads = Math.max(slices, norm ? clamp(busy, leastThreads, normThreads) : leastThreads)
+  const threads = Math.max(slices, norm ? clamp(busy, leastNormThreads, normThreads) : workgroup)
   return {
     rows: tileRows,
     outputs: tileOutputs,

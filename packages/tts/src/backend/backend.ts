@@ -2,6 +2,7 @@ import type { FlowLm } from '@pocket/flowlm'
 import type { CpuKernels } from '@pocket/kernels-cpu'
 import type { MimiCodec } from '@pocket/mimi'
 import type { FrameSource } from '../generate/frame-source.ts'
+import type { GpuTuning } from './tune-gpu.ts'
 
 export type BackendName = 'cpu' | 'hybrid' | 'gpu'
 
@@ -15,6 +16,8 @@ export interface BackendReport {
   readonly adapter?: string
   /** WebGPU features of it that the kernels may use. */
   readonly features?: readonly string[]
+  /** How work is cut for the GPU that is used: what `gpuTuning` pins. */
+  readonly tuning?: GpuTuning
   /** Why `auto` stays with the CPU. */
   readonly reason?: string
   /** Milliseconds a frame took when they were measured, which is where a GPU was tried. */

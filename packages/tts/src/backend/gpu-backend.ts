@@ -15,6 +15,7 @@ import { loadCodec, loadFlowLm, type NetworkFiles } from './networks.ts'
 import { aboutGpu } from './open-gpu.ts'
 import { oneByOne, paceFor } from './pace.ts'
 import { findDifference } from './self-check.ts'
+import { decoderTrial, frameTrial, tuneGpu } from './tune-gpu.ts'
 
 /**
  * A GPU compiles a kernel for every number of rows it meets: so it meets two, and the last pass is filled up. A text of
@@ -49,6 +50,7 @@ export const loadGpuBackend = async (
     const speakers = new KeptSpeakers(model, gpu, voices)
     const sourceAt = (pace: Pace): FrameSource =>
       scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace, speakers)
+    await tuneGpu(gpu, files.options.gpuTuning, () => frameTrial(model, gpu.withLanes(lanes)))
     const found = await speakKnownFrames(sourceAt(oneByOne), model.flowLm, expected)
     refuseDifference(found, expected, about.adapter)
     const pace = paceFor(found.frameMs)
@@ -56,6 +58,7 @@ export const loadGpuBackend = async (
       report: {
         name: 'gpu',
         ...about,
+        tuning: gpu.tuning,
         frameMs: { cpu: expected.frameMs, gpu: found.frameMs },
       },
       ...model,
@@ -88,13 +91,14 @@ export const loadHybridBackend = async (
     const codec = await loadCodec(files, gpu)
     const about = aboutGpu(gpu.device)
     const voices = new SharedVoices(flowLm)
+    await tuneGpu(gpu, files.options.gpuTuning, () => decoderTrial(codec, gpu))
     const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec, voices)
     const found = await speakKnownFrames(createSource(), flowLm, expected)
     refuseDifference(found, expected, about.adapter)
     const frameMs = { cpu: expected.frameMs, hybrid: found.frameMs }
     const { threads, simd } = cpu
     return {
-      report: { name: 'hybrid', simd, ...about, frameMs },
+      report: { name: 'hybrid', simd, ...about, tuning: gpu.tuning, frameMs },
       threads,
       flowLm,
       codec,

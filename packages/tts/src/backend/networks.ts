@@ -9,7 +9,7 @@ import { meteredReader } from '../model/metered-reader.ts'
 export interface NetworkFiles {
   readonly weights: WeightReader
   readonly config: ConfigFile
-  readonly options: Pick<LoadOptions, 'signal' | 'onProgress' | 'precision' | 'codecPrecision'>
+  readonly options: Pick<LoadOptions, 'signal' | 'onProgress' | 'precision' | 'codecPrecision' | 'gpuTuning'>
 }
 
 /** The language model on an executor. Throws FlowLmError, KernelError, the signal's reason. */

@@ -1,7 +1,7 @@
 import type { createGpuKernels, GpuKernels } from '@pocket/kernels-wgsl'
 import { mini } from '@pocket/mini'
 import { SafeTensors } from '@pocket/safetensors'
-import { PocketTts, referenceNoise, type Warning } from '@pocket/tts'
+import { type LoadOptions, PocketTts, referenceNoise, type Warning } from '@pocket/tts'
 import { readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Backend } from '../../src/backend/backend.ts'
@@ -10,6 +10,7 @@ import { loadGpuBackend, loadHybridBackend } from '../../src/backend/gpu-backend
 import { type KnownFrames, speakKnownFrames } from '../../src/backend/known-frames.ts'
 import { chooseBackend } from '../../src/backend/load-backend.ts'
 import type { NetworkFiles } from '../../src/backend/networks.ts'
+import { decoderTrial, frameTrial } from '../../src/backend/tune-gpu.ts'
 import { driveUtterance } from '../../src/generate/driver.ts'
 import { type FrameSource, type Step, samplesOf } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
@@ -233,6 +234,47 @@ describeOnGpu('the reference model on the GPU', () => {
     for (const speaker of [await next, await join()]) await speaker.end()
     backend.dispose()
     cpu.dispose()
+  }, 300_000)
+
+  test('is timed on frames of its own, which leave nothing behind', async () => {
+    const trials = [
+      () => frameTrial(tts, gpu),
+      () => frameTrial(tts, gpu.withLanes(2)),
+      () => decoderTrial(tts.codec, gpu),
+    ]
+    for (const open of trials) {
+      const trial = open()
+      await trial.ready()
+      const first = await trial.run()
+      expect(first.every((values) => values.every(Number.isFinite))).toBe(true)
+      expect(await trial.run()).not.toEqual(first)
+      const again = open()
+      await again.ready()
+      expect(await again.run()).toEqual(first)
+      const { bytes } = gpu
+      const third = open()
+      await third.ready()
+      third.dispose()
+      await gpu.ready()
+      expect(gpu.bytes).toBe(bytes)
+      for (const one of [trial, again]) one.dispose()
+    }
+  }, 300_000)
+
+  test('takes a cut that is pinned, and reports the one it has', async () => {
+    expect(tts.backend.tuning).toEqual(gpu.tuning)
+    const expected = await knownFrames()
+    const load = (gpuTuning: LoadOptions['gpuTuning']) =>
+      loadGpuBackend({ ...files, options: { gpuTuning } }, shared(), expected)
+    const { tuning } = gpu
+    await expect(load({ threads: 100 })).rejects.toMatchObject({
+      code: 'invalid-option',
+      message: expect.stringMatching(/gpuTuning: .*threads is 100/),
+    })
+    const backend = await load({ ...tuning, workgroup: 128 })
+    expect(backend.report.tuning).toEqual({ ...tuning, workgroup: 128 })
+    backend.dispose()
+    gpu.retune(tuning)
   }, 300_000)
 
   test('may have the codec alone, and then speaks as the CPU does', async () => {
