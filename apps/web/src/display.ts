@@ -1,12 +1,16 @@
 import type { LoadProgress } from '@pocket/tts'
 import { elements } from './elements.ts'
 import type { LoadedEngine } from './engine.ts'
+import { describeBackend, describeGpu, describePrecision } from './engine-facts.ts'
 import type { SpeechMetrics } from './speech-metrics.ts'
 
 /** Read aloud by screen readers: only what somebody waits for. */
 export const showStatus = (text: string): void => {
   elements.status.textContent = text
 }
+
+/** What the user may do now, when something else was being waited for. */
+export const showReady = (): void => showStatus(elements.stop.disabled ? 'Ready.' : 'Speaking.')
 
 export const showError = (error: unknown): void => {
   elements.error.textContent = error instanceof Error ? error.message : String(error)
@@ -25,30 +29,38 @@ export const showLoading = ({ loadedBytes, totalBytes }: LoadProgress): void => 
   else progress.removeAttribute('value')
 }
 
-const levels = { relaxed: 'relaxed SIMD', simd: 'SIMD', scalar: 'no SIMD' }
+/** A bar from now on; `canCancel` where there is something to go back to. */
+export const showLoadingBegins = (canCancel: boolean): void => {
+  elements.progress.removeAttribute('value')
+  elements.loading.hidden = false
+  elements.cancel.hidden = !canCancel
+}
 
-/** Fills in what is known once the model is there, and lets the user begin. */
-export const showEngine = ({ engine, simd }: LoadedEngine): void => {
+/** The focus never falls off a button that goes. */
+export const showLoadingEnds = (): void => {
+  if (document.activeElement === elements.cancel) elements.chooseBackend.focus()
+  elements.loading.hidden = true
+}
+
+/** Fills in what the model has, once it is there, and lets the user begin. */
+export const showModel = ({ engine }: LoadedEngine): void => {
   const { defaultVoice } = engine
   const option = (name: string) => new Option(name, name, name === defaultVoice, name === defaultVoice)
   elements.voice.replaceChildren(...engine.voices().map(option))
   elements.temperature.value = String(engine.config.defaultTemperature)
   showTemperature()
-  elements.backend.textContent = describeBackend(engine, simd)
-  elements.isolated.textContent = crossOriginIsolated ? 'yes' : 'no, and no need to be'
-  elements.progress.hidden = true
   elements.speak.disabled = false
+  elements.choices.disabled = false
 }
 
-const describeBackend = (
-  { backend, threads }: LoadedEngine['engine'],
-  simd: LoadedEngine['simd'],
-): string => {
-  const gpu = `WebGPU (${backend.adapter})`
-  if (backend.name === 'gpu') return gpu
-  const kernels = simd === 'scalar' ? 'plain JavaScript' : 'WebAssembly'
-  const cpu = `${kernels}, ${levels[simd]}, ${threads}\u00a0thread${threads === 1 ? '' : 's'}`
-  return backend.name === 'hybrid' ? `${cpu}; the codec on ${gpu}` : cpu
+/** Says what computes from now on. How fast it is shows when it speaks. */
+export const showEngine = ({ engine, settings }: LoadedEngine): void => {
+  elements.backend.textContent = describeBackend(engine)
+  elements.gpu.textContent = describeGpu(engine.backend)
+  elements.precision.textContent = describePrecision(settings)
+  elements.isolated.textContent = crossOriginIsolated ? 'yes' : 'no, and no need to be'
+  for (const fact of [elements.frameTime, elements.realTimeFactor, elements.firstAudio])
+    fact.textContent = '–'
 }
 
 export const showTemperature = (): void => {

@@ -1,15 +1,8 @@
-import {
-  clearError,
-  showEngine,
-  showError,
-  showLoading,
-  showMetrics,
-  showSpeaking,
-  showStatus,
-  showTemperature,
-} from './display.ts'
+import type { SpeechEngine } from '@pocket/tts'
+import { clearError, showError, showMetrics, showSpeaking, showStatus, showTemperature } from './display.ts'
 import { elements } from './elements.ts'
-import { loadEngine } from './engine.ts'
+import { Engines } from './engine.ts'
+import { loadFirst } from './loading.ts'
 import { keepForOffline, startServiceWorker } from './offline.ts'
 import { Player } from './playback/player.ts'
 import { Recording } from './recording.ts'
@@ -19,16 +12,7 @@ import { Waveform } from './waveform.ts'
 
 const settings = readSettings(location.search)
 
-const load = async () => {
-  showStatus('Loading the model.')
-  await startServiceWorker()
-  const loaded = await loadEngine(settings, showLoading)
-  showEngine(loaded)
-  showStatus('Ready.')
-  return loaded.engine
-}
-
-const engine = load()
+const engines = new Engines()
 const waveform = new Waveform(elements.waveform)
 let player: Promise<Player> | undefined
 let recording: Recording | undefined
@@ -54,8 +38,7 @@ const openPlayer = (sampleRate: number): Promise<Player> => {
   return opening
 }
 
-const say = async (signal: AbortSignal) => {
-  const tts = await engine
+const say = async (tts: SpeechEngine, signal: AbortSignal) => {
   // Opened here, while the user acts: browsers let no page begin to sound by itself.
   player ??= openPlayer(tts.sampleRate)
   const current = new Recording(tts.sampleRate)
@@ -94,7 +77,7 @@ elements.form.addEventListener('submit', async (event) => {
   elements.download.hidden = true
   showSpeaking(true)
   try {
-    await say(controller.signal)
+    await engines.use((tts) => say(tts, controller.signal))
   } catch (error) {
     if (controller.signal.aborted) showStatus('Stopped.')
     else {
@@ -114,10 +97,11 @@ document.addEventListener('keydown', ({ key }) => {
 })
 
 try {
-  await engine
+  showStatus('Loading the model.')
+  await startServiceWorker()
+  await loadFirst(engines, settings)
   elements.offline.textContent = await keepForOffline()
 } catch (error) {
-  elements.progress.hidden = true
   showStatus('The model could not be loaded. Reload the page to try again.')
   showError(error)
 }
