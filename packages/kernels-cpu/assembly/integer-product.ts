@@ -1,5 +1,6 @@
 import { addPanel, finish } from './epilogue'
 import { panelWidth, Product } from './product'
+import { finishedRows, isLastPanel } from './tile-product'
 
 /**
  * Products over integers: weights of 8 or 16 bits times rows of 16 bits, with `i32x4.dot_i16x8_s`, which is exact and
@@ -106,15 +107,45 @@ function multiplyPanel<T>(p: Product, panel: i32, firstRow: i32, endRow: i32): v
   const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
   let weights = p.weights + panel * p.taps * tapBytes
   for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
-    for (let row = firstRow; row < endRow; row += tileRows) {
-      multiplyTile<T>(p, panel, weights, tap, row, endRow - row)
+    const isLast = tap == p.taps - 1
+    const next = isLast && isLastPanel(p, panel) ? weights : weights + tapBytes
+    for (let row = firstRow; row < endRow; row += finishedRows) {
+      const end = min(row + finishedRows, endRow)
+      multiplyTap<T>(p, panel, weights, next, tap, row, end)
+      if (isLast) finish(p, row, end - row, panel)
     }
   }
-  finish(p, firstRow, endRow - firstRow, panel)
+}
+
+/** Every other tile touches the second half of the next tap's weights, the others the first: as in tile-product.ts. */
+@inline
+function multiplyTap<T>(
+  p: Product,
+  panel: i32,
+  weights: usize,
+  next: usize,
+  tap: i32,
+  firstRow: i32,
+  endRow: i32,
+): void {
+  const half = <usize>(p.inputs * panelWidth * <i32>sizeof<T>()) >> 1
+  let ahead = next
+  for (let row = firstRow; row < endRow; row += tileRows) {
+    multiplyTile<T>(p, panel, weights, ahead, tap, row, endRow - row)
+    ahead = ahead == next ? next + half : next
+  }
 }
 
 /** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
-function multiplyTile<T>(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
+function multiplyTile<T>(
+  p: Product,
+  panel: i32,
+  weights: usize,
+  ahead: usize,
+  tap: i32,
+  row: i32,
+  rows: i32,
+): void {
   const half: usize = 8 * sizeof<T>()
   const step: usize = 2 * half
   let w = weights
@@ -130,7 +161,9 @@ function multiplyTile<T>(p: Product, panel: i32, weights: usize, tap: i32, row: 
   let b1 = a0
   let b2 = a0
   let b3 = a0
-  for (const end = x0 + (<usize>p.inputs << 1); x0 < end; x0 += 8, x1 += 8, x2 += 8, x3 += 8, w += 2 * step) {
+  const end = x0 + (<usize>p.inputs << 1)
+  for (; x0 < end; x0 += 8, x1 += 8, x2 += 8, x3 += 8, w += 2 * step, ahead += step) {
+    load<u8>(ahead)
     let wa = weightsAt<T>(w, 0)
     let wb = weightsAt<T>(w, half)
     let s = v128.load32_splat(x0)

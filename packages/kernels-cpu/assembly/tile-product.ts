@@ -5,6 +5,9 @@ import { madd } from './vector'
 /**
  * Many rows of x, over the panels that single rows walk. The weights of one panel and one tap stay in the nearest cache
  * while all rows pass over them: 16 kB at most, in float32. Bfloat16 is widened into a block first.
+ *
+ * They come from far away, and sixteen rows are not enough to hide that: while tiles sum, they touch what comes next a
+ * little at a time, and the hardware, which sees a stream, reads ahead of it.
  */
 export function multiplyRows<T>(p: Product, firstUnit: i32, units: i32, block: usize): void {
   const unitsOfPanel = (p.rows + p.unitRows - 1) / p.unitRows
@@ -14,14 +17,30 @@ export function multiplyRows<T>(p: Product, firstUnit: i32, units: i32, block: u
   }
 }
 
+/** Rows whose sums still lie in the nearest cache when they are finished: whole tiles. */
+export const finishedRows = 24
+
 function multiplyPanel<T>(p: Product, panel: i32, firstRow: i32, endRow: i32, block: usize): void {
   const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
-  let weights = p.weights + panel * p.taps * tapBytes
-  for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
-    if (sizeof<T>() == 2) widen(weights, tapBytes, block)
-    multiplyTap(p, panel, sizeof<T>() == 2 ? block : weights, tap, firstRow, endRow)
+  let at = p.weights + panel * p.taps * tapBytes
+  for (let tap = 0; tap < p.taps; tap++, at += tapBytes) {
+    const isLast = tap == p.taps - 1
+    const next = isLast && isLastPanel(p, panel) ? at : at + tapBytes
+    if (sizeof<T>() == 2) widen(at, tapBytes, block)
+    const weights = sizeof<T>() == 2 ? block : at
+    const step = isLast ? finishedRows : endRow - firstRow
+    for (let row = firstRow; row < endRow; row += step) {
+      const end = min(row + step, endRow)
+      multiplyTap<T>(p, panel, weights, next, tap, row, end)
+      if (isLast) finish(p, row, end - row, panel)
+    }
   }
-  finish(p, firstRow, endRow - firstRow, panel)
+}
+
+/** Nothing may be read behind it: memory may end there. */
+@inline
+export function isLastPanel(p: Product, panel: i32): bool {
+  return (panel + 1) * panelWidth >= p.outputs
 }
 
 /** Bfloat16 to float32, in the order of a panel. */
@@ -39,17 +58,34 @@ function widen(weights: usize, bytes: usize, to: usize): void {
  * fill the 15 registers that V8 has for vectors on x64. The product by itself would be one too many, and tiles have four.
  */
 @inline
-function multiplyTap(p: Product, panel: i32, weights: usize, tap: i32, firstRow: i32, endRow: i32): void {
+function multiplyTap<T>(
+  p: Product,
+  panel: i32,
+  weights: usize,
+  next: usize,
+  tap: i32,
+  firstRow: i32,
+  endRow: i32,
+): void {
+  let tile = 0
   for (let row = firstRow; row < endRow; ) {
     const left = endRow - row
+    const ahead = next + partOf<T>(p, tile++)
     if (ASC_FEATURE_RELAXED_SIMD && isForSix(left)) {
-      multiplySixRows(p, panel, weights, tap, row, left)
+      multiplySixRows(p, panel, weights, ahead, tap, row, left)
       row += 6
     } else {
-      multiplyFourRows(p, panel, weights, tap, row, left)
+      multiplyFourRows(p, panel, weights, ahead, tap, row, left)
       row += 4
     }
   }
+}
+
+/** A tile touches 8 bytes for each input: two tiles all the weights of the next tap in bfloat16, four in float32. */
+@inline
+function partOf<T>(p: Product, tile: i32): usize {
+  const parts = <i32>sizeof<T>()
+  return <usize>((tile & (parts - 1)) * p.inputs) << 3
 }
 
 /** Two tiles of four cover seven or eight rows; otherwise a six that is not quite full costs less than a four more. */
@@ -59,7 +95,7 @@ function isForSix(rows: i32): bool {
 }
 
 /** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
-function multiplyFourRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
+function multiplyFourRows(p: Product, panel: i32, weights: usize, ahead: usize, tap: i32, row: i32, rows: i32): void {
   let w = weights
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = rows > 1 ? x0 + p.xStride : x0
@@ -73,7 +109,10 @@ function multiplyFourRows(p: Product, panel: i32, weights: usize, tap: i32, row:
   let b1 = a0
   let b2 = a0
   let b3 = a0
-  for (const end = x0 + (<usize>p.inputs << 2); x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += 32) {
+  const end = x0 + (<usize>p.inputs << 2)
+  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += 32, ahead += 8) {
+    // Of no use but to be there: a load may trap, so compilers keep it.
+    load<u8>(ahead)
     const wa = v128.load(w)
     const wb = v128.load(w, 16)
     let s = v128.load32_splat(x0)
@@ -96,7 +135,7 @@ function multiplyFourRows(p: Product, panel: i32, weights: usize, tap: i32, row:
 }
 
 /** The same with six; there are five at least. */
-function multiplySixRows(p: Product, panel: i32, weights: usize, tap: i32, row: i32, rows: i32): void {
+function multiplySixRows(p: Product, panel: i32, weights: usize, ahead: usize, tap: i32, row: i32, rows: i32): void {
   let w = weights
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = x0 + p.xStride
@@ -117,7 +156,8 @@ function multiplySixRows(p: Product, panel: i32, weights: usize, tap: i32, row: 
   let b4 = a0
   let b5 = a0
   const end = x0 + (<usize>p.inputs << 2)
-  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4, w += 32) {
+  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4, w += 32, ahead += 8) {
+    load<u8>(ahead)
     const wa = v128.load(w)
     const wb = v128.load(w, 16)
     let s = v128.load32_splat(x0)
