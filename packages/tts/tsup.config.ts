@@ -30,6 +30,7 @@ export default [
     dts: false,
     clean: false,
     splitting: false,
+    minify: true,
     noExternal: [/./],
     banner: { js: `/*! This file contains yaml, https://eemeli.org/yaml\n${yamlLicense}*/` },
     esbuildOptions(options) {
@@ -42,6 +43,7 @@ export default [
     outDir: 'dist/worker',
     dts: false,
     clean: false,
+    minify: true,
     noExternal: [/./],
     esbuildOptions(options) {
       options.conditions = ['@pocket/source', 'browser']

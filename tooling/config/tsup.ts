@@ -15,8 +15,6 @@ export const library = (options: Options = {}): ReturnType<typeof defineConfig> 
     dts: !process.env.SKIP_DECLARATIONS,
     sourcemap: true,
     clean: true,
-    // Error names are part of the public surface and must survive bundling.
-    keepNames: true,
     loader: { '.wasm': 'dataurl', '.wgsl': 'text' },
     // Deno and edge runtimes know Node's modules by this prefix only.
     removeNodeProtocol: false,

@@ -34,6 +34,31 @@ const plan = (kernels: CpuKernels): Plan => {
   return product
 }
 
+/**
+ * A plan of `products`, each of which is a piece that no two threads can share: it has a panel of outputs, and fewer rows
+ * than are worth cutting. One takes some milliseconds.
+ */
+const indivisible = (kernels: CpuKernels, products: number): Plan => {
+  const [rows, inputs, outputs] = [63, 1 << 15, 8]
+  const bytes = new Uint8Array(new Float32Array(outputs * inputs).fill(0.5).buffer)
+  const matrix = kernels.matrix({ weight: { dtype: 'F32', shape: [outputs, inputs], bytes } })
+  const plan = kernels.plan(
+    record('indivisible', (ops) => {
+      const x = ops.input('x', rows, inputs)
+      for (let n = 0; n < products; n++) ops.tap(`y${n}`, ops.linear(x, matrix))
+    }),
+  )
+  plan.write('x', new Float32Array(rows * inputs).fill(1))
+  return plan
+}
+
+const threadFailed = (what: string) =>
+  expect.objectContaining({
+    name: 'KernelError',
+    code: 'thread-failed',
+    message: expect.stringMatching(new RegExp(`${what}.*Make another executor`)),
+  })
+
 const result = async (product: Plan): Promise<Set<number>> => {
   product.run()
   return new Set((await product.read('y')).data)
@@ -103,14 +128,55 @@ describe.skipIf(probeSimd() === 'scalar')('the threads of an executor', () => {
     const product = plan(kernels)
     await result(product)
     await started[0]!.terminate()
-    expect(() => product.run()).toThrowError(
-      expect.objectContaining({
-        name: 'KernelError',
-        code: 'thread-failed',
-        message: expect.stringContaining('Make another executor'),
-      }),
-    )
+    expect(() => product.run()).toThrowError(threadFailed('it has ended'))
     await ended
     kernels.dispose()
   })
+})
+
+describe.skipIf(probeSimd() === 'scalar')('a thread that is killed while it holds a piece', () => {
+  /** Enough work for the threads to be in the middle of it when the test looks. */
+  const products = 100
+
+  const killMidway = async () => {
+    const { kernels, started, ended } = await start(2)
+    const cut = indivisible(kernels, products)
+    cut.start()
+    // The host, which is here, takes no part: the other thread is at some product of many.
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    return { kernels, cut, killed: started[0]!.terminate(), ended }
+  }
+
+  it('is missed as soon as its end is known, and another executor works', async () => {
+    const { kernels, cut, killed, ended } = await killMidway()
+    await killed
+    await expect(cut.read('y0')).rejects.toThrowError(threadFailed('it has ended'))
+    expect(() => cut.run()).toThrowError(threadFailed('it has ended'))
+    await ended
+    kernels.dispose()
+    const next = await start(2)
+    expect(await result(plan(next.kernels))).toEqual(new Set([256]))
+    next.kernels.dispose()
+  })
+
+  // Ten seconds, by naps of a millisecond, which are longer where others want the processor too.
+  it('is given up by whoever waits for that piece, though nobody could tell of its end meanwhile', async () => {
+    for (;;) {
+      const { kernels, cut, ended } = await killMidway()
+      const failure = await cut.read('y0').then(
+        ({ data }) => data,
+        (error: unknown) => error,
+      )
+      if (failure instanceof Float32Array) {
+        // It had not begun, or was between two pieces: whoever waits does the rest.
+        expect(new Set(failure)).toEqual(new Set([1 << 14]))
+      } else {
+        expect(failure).toEqual(threadFailed('it holds work that it does not end'))
+        expect(() => cut.run()).toThrowError(threadFailed('it holds work that it does not end'))
+      }
+      await ended
+      kernels.dispose()
+      if (!(failure instanceof Float32Array)) break
+    }
+  }, 180_000)
 })

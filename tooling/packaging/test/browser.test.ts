@@ -6,6 +6,11 @@ import { buildAndRunPage, type ViteApp } from '../src/vite-app.ts'
 
 const project = inject('esmProject')
 
+/** How a WebAssembly module begins, in base64: "\0asm" and version 1. */
+const kernels = 'AGFzbQEAAAA'
+
+const sizes: string[] = []
+
 describe('the bundler', () => {
   const bundle = (code: string) => bundleForBrowser(code, project, marks)
 
@@ -39,7 +44,18 @@ describe.each(libraries)('$name, bundled for browsers', ({ name }) => {
   })
 })
 
-const sizes: string[] = []
+describe('a program that uses little of @pocket/tts', () => {
+  it.each([
+    ['loadInWorker', 64],
+    ['encodeWav', 4],
+  ])('gets %s without kernels or networks, in fewer than %i KiB', async (name, most) => {
+    const code = await bundleForBrowser(`export { ${name} } from '@pocket/tts'`, project)
+    expect(code).not.toContain(kernels)
+    expect(code.length / 1024).toBeLessThan(most)
+    sizes.push(sizeRow(name, code))
+  })
+})
+
 afterAll(() => {
   console.log(
     ['| entry, with all that it imports | minified | gzip |', '| --- | --- | --- |', ...sizes].join('\n'),
@@ -59,8 +75,7 @@ describe('a page built with Vite', () => {
   })
 
   it('carries the kernels within its script, and the model as files', () => {
-    // "\0asm" and version 1 in base64.
-    expect(page.code.includes('AGFzbQEAAAA')).toBe(true)
+    expect(page.code.includes(kernels)).toBe(true)
     const kinds = new Set(page.files.map((file) => file.split('.').at(-1)))
     expect(kinds).toEqual(new Set(['html', 'js', 'model', 'safetensors']))
   })
