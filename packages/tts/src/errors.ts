@@ -35,7 +35,7 @@ export type PocketTtsErrorCode =
   | 'gpu-unavailable'
   /** A GPU whose frames are not those of the CPU: it, or its driver, computes wrongly. */
   | 'gpu-refused'
-  /** The GPU went away while it was in use: driver update, crash, sleep. Load the model again. */
+  /** The GPU went away (driver update, crash, sleep) and did not come back, or went again. The next call opens it anew. */
   | 'gpu-lost'
   /** A worker, or a thread of the kernels, that cannot start or that has ended by itself. Load the model again. */
   | 'worker-failed'
@@ -60,7 +60,7 @@ export const asSpeechError = (error: unknown): unknown => {
   if (!(error instanceof KernelError)) return error
   switch (error.code) {
     case 'device-lost':
-      return new PocketTtsError('gpu-lost', `${error.message}: load the model again`, { cause: error })
+      return gpuLost(error)
     case 'thread-failed': {
       const message = 'a thread of the CPU kernels has ended by itself: load the model again'
       return new PocketTtsError('worker-failed', message, { cause: error })
@@ -68,4 +68,17 @@ export const asSpeechError = (error: unknown): unknown => {
     default:
       return error
   }
+}
+
+/** @param cause the loss itself, where it came again, or why there is no other GPU */
+export const gpuLost = (cause: unknown): PocketTtsError => {
+  const isLoss = cause instanceof KernelError && cause.code === 'device-lost'
+  const what = isLoss
+    ? 'and went again as soon as it was back'
+    : `and cannot be had again: ${cause instanceof Error ? cause.message : String(cause)}`
+  return new PocketTtsError(
+    'gpu-lost',
+    `the GPU went away ${what}. Speak again to open it anew, or load the model with backend 'cpu'`,
+    { cause },
+  )
 }

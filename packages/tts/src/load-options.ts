@@ -20,8 +20,8 @@ export interface LoadProgress {
 export interface LoadOptions {
   /**
    * What computes. `cpu`: WebAssembly. `gpu`: everything through WebGPU. `hybrid`: the language model on the CPU, the
-   * codec on the GPU. `auto` (default): the GPU where there is one that makes a known frame as the CPU does, and makes
-   * it faster; else the CPU.
+   * codec on the GPU. `auto` (default): where there is a GPU that makes known frames as the CPU does, the one of the
+   * three that makes them fastest; else the CPU.
    */
   readonly backend?: Choice<'backend'> | undefined
   /**
@@ -45,7 +45,7 @@ export interface LoadOptions {
   /**
    * Utterances that a GPU speaks side by side, reading each weight once for all of them; more of them wait. What one
    * hears does not depend on the others. Each lane takes memory on the GPU for 1024 positions. Default 1: no sharing,
-   * and any number at once. On the CPU it changes nothing.
+   * and any number at once. On the CPU it changes nothing; `hybrid` has none.
    */
   readonly lanes?: number | undefined
   /**
@@ -93,6 +93,12 @@ export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly
     )
   }
   const { maxPositions = usualMaxPositions, lanes = 1 } = options
+  if (lanes > 1 && backend === 'hybrid') {
+    throw new PocketTtsError(
+      'invalid-option',
+      `lanes is ${lanes}: lanes are of a GPU that computes both networks; use backend gpu`,
+    )
+  }
   for (const [name, value] of Object.entries({ maxPositions, lanes })) {
     if (!isWholeNumber(value)) throw invalidOption(name, value, 'a whole number of at least 1')
   }

@@ -1,7 +1,8 @@
 import type { FlowLm } from '@pocket/flowlm'
 import type { MimiCodec } from '@pocket/mimi'
 import type { SentencePieceUnigram } from '@pocket/sentencepiece'
-import type { Backend, BackendReport } from './backend/backend.ts'
+import type { BackendReport } from './backend/backend.ts'
+import type { LastingBackend } from './backend/lasting-backend.ts'
 import { asSpeechError, PocketTtsError } from './errors.ts'
 import { driveUtterance } from './generate/driver.ts'
 import { type Job, Jobs } from './generate/job.ts'
@@ -16,12 +17,14 @@ import { partOptions, reportDownload } from './model/part-options.ts'
 import type { ResolvedModel } from './model/resolved-model.ts'
 import { type ModelSource, resolveModel } from './model/source.ts'
 import { checkCallOptions } from './option-checks.ts'
+import { ResumingSource } from './sources/resuming.ts'
 import { ClosableIterator } from './stream/closable.ts'
 import { sentencesOf } from './stream/sentences.ts'
 import { isTextStream } from './stream/text-stream.ts'
 import { type CloneOptions, cloneVoice, refuseCloning } from './voices/clone-voice.ts'
+import { hear } from './voices/hear.ts'
 import { checkVoice, type Voice, type VoiceModel } from './voices/voice.ts'
-import { VoiceLibrary } from './voices/voice-library.ts'
+import { type Hear, VoiceLibrary } from './voices/voice-library.ts'
 import { writeVoice } from './voices/write-voice.ts'
 
 /**
@@ -34,15 +37,11 @@ import { writeVoice } from './voices/write-voice.ts'
 export class PocketTts {
   readonly config: PocketConfig
   readonly tokenizer: SentencePieceUnigram
-  readonly codec: MimiCodec
-  readonly flowLm: FlowLm
-  /** Threads that share the work, the calling one included. */
-  readonly threads: number
   /** The voice that speaks when none is named; undefined where the model lists none. */
   readonly defaultVoice: string | undefined
   /** What went less well in loading: `no-voice-cloning` where only the weights without it could be had, and why. */
   readonly warnings: readonly Warning[]
-  readonly #backend: Backend
+  readonly #backend: LastingBackend
   readonly #voices: VoiceLibrary
   readonly #voiceModel: VoiceModel
   readonly #maxPositions: number
@@ -71,24 +70,37 @@ export class PocketTts {
     { hub }: Pick<PartOptions, 'hub'>,
     maxPositions: number,
   ) {
-    const { layers, heads, headDim, dModel } = model.backend.flowLm.config
+    this.#backend = model.backend
+    const { layers, heads, headDim, dModel } = this.flowLm.config
     this.config = model.config
     this.tokenizer = model.tokenizer
-    this.codec = model.backend.codec
-    this.flowLm = model.backend.flowLm
-    this.threads = model.backend.threads
     this.warnings = model.warnings
     this.#voiceModel = { ...model.config, layers, heads, headDim, dModel }
-    this.#voices = new VoiceLibrary(this.flowLm, this.#voiceModel, { ...resolved, hub, maxPositions })
+    const hearPrompt: Hear = (rows, count) => this.#backend.with(({ flowLm }) => hear(flowLm, rows, count))
+    const { voices, voiceFolders } = resolved
+    this.#voices = new VoiceLibrary(hearPrompt, this.#voiceModel, { voices, voiceFolders, hub, maxPositions })
     this.defaultVoice = resolved.defaultVoice ?? this.#voices.names()[0]
     this.#maxPositions = maxPositions
-    this.#backend = model.backend
     this.#jobs = new Jobs(() => model.backend.dispose())
   }
 
-  /** What computes here, and why. */
+  /** What computes here, and why: after a GPU was lost, what was found then. */
   get backend(): BackendReport {
-    return this.#backend.report
+    return this.#backend.latest.report
+  }
+
+  /** The language model. Another one, as the codec is, after a GPU was lost. */
+  get flowLm(): FlowLm {
+    return this.#backend.latest.flowLm
+  }
+
+  get codec(): MimiCodec {
+    return this.#backend.latest.codec
+  }
+
+  /** Threads that share the work, the calling one included. */
+  get threads(): number {
+    return this.#backend.latest.threads
   }
 
   /** Samples a second of everything that comes out: 24000. */
@@ -142,7 +154,12 @@ export class PocketTts {
     if (!this.canCloneVoices) throw refuseCloning(this)
     const job = this.#jobs.begin(options.signal)
     try {
-      return await cloneVoice(this, audio, options, { signal: job.signal, maxPositions: this.#maxPositions })
+      const { signal } = job
+      const limits = { signal, maxPositions: this.#maxPositions }
+      return await this.#backend.with(
+        ({ flowLm, codec }) => cloneVoice({ flowLm, codec, config: this.config }, audio, options, limits),
+        signal,
+      )
     } catch (error) {
       throw asSpeechError(error)
     } finally {
@@ -169,7 +186,8 @@ export class PocketTts {
    * Speaks, and says what happened. The same text, voice, options and seed give the same samples.
    *
    * @throws PocketTtsError `empty-text`, `invalid-option`, `unknown-voice` and the other refusals of `loadVoice`,
-   *   `too-long`, `gpu-lost` and `worker-failed` (load the model again), `disposed`; the signal's reason, within a frame
+   *   `too-long`, `gpu-lost` (speaking again opens the GPU anew), `worker-failed` (load the model again), `disposed`; the
+   *   signal's reason, within a frame
    */
   async speak(text: string, options: GenerateOptions = {}): Promise<Utterance> {
     const warnings: Warning[] = []
@@ -242,11 +260,13 @@ export class PocketTts {
       settings,
       voicePositions: voice.kv.positions,
       // All of a text is checked before any of it is spoken.
-      maxPositions: Math.min(this.#maxPositions, this.#backend.maxPositions ?? this.#maxPositions),
+      maxPositions: Math.min(this.#maxPositions, this.#backend.latest.maxPositions ?? this.#maxPositions),
     }
     const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
     const frames = driveUtterance(chunks, {
-      source: this.#backend.createSource(),
+      source: this.#backend.canBeLost
+        ? new ResumingSource(this.#backend)
+        : this.#backend.latest.createSource(),
       voice,
       settings,
       latentDim: this.flowLm.config.latentDim,

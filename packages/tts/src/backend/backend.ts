@@ -2,6 +2,7 @@ import type { FlowLm } from '@pocket/flowlm'
 import type { CpuKernels } from '@pocket/kernels-cpu'
 import type { MimiCodec } from '@pocket/mimi'
 import type { FrameSource } from '../generate/frame-source.ts'
+import type { NetworkFiles } from './networks.ts'
 import type { GpuTuning } from './tune-gpu.ts'
 
 export type BackendName = 'cpu' | 'hybrid' | 'gpu'
@@ -18,7 +19,7 @@ export interface BackendReport {
   readonly features?: readonly string[]
   /** How work is cut for the GPU that is used: what `gpuTuning` pins. */
   readonly tuning?: GpuTuning
-  /** Why `auto` stays with the CPU. */
+  /** Why `auto` stays with the CPU, wholly or for the language model. */
   readonly reason?: string
   /** Milliseconds a frame took when they were measured, which is where a GPU was tried. */
   readonly frameMs?: Partial<Record<BackendName, number>>
@@ -35,6 +36,13 @@ export interface Backend {
   readonly maxPositions?: number
   /** What speaks one utterance. */
   createSource(): FrameSource
+  /** Resolves when the GPU that it computes on is gone; absent where there is none. */
+  readonly lost?: Promise<unknown>
+  /**
+   * Makes another after such a loss, of the same weights. Under `auto` that is one on the CPU where no GPU can be had
+   * any more. Absent where nothing can be lost.
+   */
+  readonly remake?: (files: NetworkFiles) => Promise<Backend>
   /** Gives all memory back; sources are dead afterwards. */
   dispose(): void
 }

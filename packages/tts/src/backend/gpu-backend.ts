@@ -29,6 +29,9 @@ const gpuPromptRows = [32, 8]
  */
 const lanePositions = 1024
 
+/** Voices that wait on the device for being used again: six to ten of the usual model, of ten seconds each. */
+const idleVoiceBytes = 64 << 20
+
 /**
  * Both networks on a GPU, every value of a frame staying there. Takes `gpu` over, also where it fails.
  * Throws PocketTtsError `gpu-refused` where the GPU does not compute what `expected` holds.
@@ -45,7 +48,7 @@ export const loadGpuBackend = async (
       codec: await loadCodec(files, gpu),
     }
     const about = aboutGpu(gpu.device)
-    const voices = new SharedVoices(model.flowLm)
+    const voices = new SharedVoices(model.flowLm, { idleBytes: idleVoiceBytes })
     const scheduler = lanes > 1 && new LaneScheduler(model, gpu.withLanes(lanes), voices, lanePositions)
     const speakers = new KeptSpeakers(model, gpu, voices)
     const sourceAt = (pace: Pace): FrameSource =>
@@ -65,6 +68,7 @@ export const loadGpuBackend = async (
       threads: 1,
       ...(scheduler && { maxPositions: lanePositions }),
       createSource: () => sourceAt(pace),
+      lost: gpu.device.lost,
       dispose: () => gpu.dispose(),
     }
   } catch (error) {
@@ -103,6 +107,7 @@ export const loadHybridBackend = async (
       flowLm,
       codec,
       createSource,
+      lost: gpu.device.lost,
       dispose,
     }
   } catch (error) {

@@ -3,7 +3,7 @@ import { MimiError } from '@pocket/mimi'
 import type { WeightReader } from '@pocket/nn'
 import { SafeTensorsError } from '@pocket/safetensors'
 import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
-import type { Backend } from '../backend/backend.ts'
+import { LastingBackend, type Reopen } from '../backend/lasting-backend.ts'
 import { loadBackend } from '../backend/load-backend.ts'
 import { PocketTtsError } from '../errors.ts'
 import type { Warning } from '../generate/utterance.ts'
@@ -25,7 +25,7 @@ import { withoutVoiceCloning } from './voice-cloning.ts'
 
 /** Everything that speech is made with. */
 export interface LoadedModel {
-  readonly backend: Backend
+  readonly backend: LastingBackend
   readonly tokenizer: SentencePieceUnigram
   readonly config: PocketConfig
   readonly warnings: readonly Warning[]
@@ -66,7 +66,12 @@ export const loadModel = async (
       sha256,
       insertBosBeforeVoice: backend.flowLm.config.insertBosBeforeVoice,
     })
-    return { backend, tokenizer, config, warnings: [...(model.warnings ?? []), ...warnings] }
+    return {
+      backend: new LastingBackend(backend, reopening(part, { model, options, hub: parts.hub, sha256 })),
+      tokenizer,
+      config,
+      warnings: [...(model.warnings ?? []), ...warnings],
+    }
   } catch (error) {
     if (signal?.aborted) throw signal.reason
     throw asModelError(error, where)
@@ -74,6 +79,33 @@ export const loadModel = async (
     await weights.close()
   }
 }
+
+/** The same weights once more, for a backend that is made anew. What loading was told does not concern it. */
+const reopening =
+  (
+    part: WeightsPart | TwoFiles,
+    {
+      model,
+      options: { precision, codecPrecision, gpuTuning },
+      hub,
+      sha256,
+    }: Pick<PartOptions, 'hub'> & { model: ResolvedModel; options: LoadOptions; sha256: string },
+  ): Reopen =>
+  async (use, signal) => {
+    const { reader, close } = await openWeightsPart(part, { hub, signal })
+    try {
+      if ((await fingerprint(reader)) !== sha256) {
+        throw new PocketTtsError('invalid-model', `the weights in ${describePart(part)} have changed since`)
+      }
+      return await use({
+        weights: reader,
+        config: model.config,
+        options: { precision, codecPrecision, gpuTuning, signal },
+      })
+    } finally {
+      await close()
+    }
+  }
 
 /** Why weights may not be had although nothing is wrong with the model: then those without voice cloning may do. */
 const mayFallBack: ReadonlySet<string> = new Set(['not-found', 'access-denied', 'offline', 'download-failed'])

@@ -1,7 +1,9 @@
-import type { FlowLm, FlowState } from '@pocket/flowlm'
-import type { MimiCodec, MimiDecoder } from '@pocket/mimi'
+import type { FlowLm } from '@pocket/flowlm'
+import type { MimiCodec } from '@pocket/mimi'
 import type { FrameSource, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
+import { currentChunk } from './current-chunk.ts'
+import { NetworkChunk, type Networks } from './network-chunk.ts'
 import { SharedVoices } from './shared-voices.ts'
 
 export interface CpuSourceOptions {
@@ -13,45 +15,31 @@ export interface CpuSourceOptions {
 
 /** Both networks on one executor, frame by frame. Weights are shared with every other source, states are its own. */
 export class CpuFrameSource implements FrameSource {
-  readonly #flowLm: FlowLm
-  readonly #codec: MimiCodec
+  readonly #networks: Networks
   readonly #overlaps: boolean
-  readonly #voices: SharedVoices
-  #voice: Voice['kv'] | undefined
-  #state: FlowState | undefined
-  #decoder: MimiDecoder | undefined
+  #chunk: NetworkChunk | undefined
 
   constructor(flowLm: FlowLm, codec: MimiCodec, { threads = 1, voices }: CpuSourceOptions = {}) {
-    this.#flowLm = flowLm
-    this.#codec = codec
+    this.#networks = { flowLm, codec, voices: voices ?? new SharedVoices(flowLm) }
     this.#overlaps = threads > 1
-    this.#voices = voices ?? new SharedVoices(flowLm)
   }
 
   async start(voice: Voice, ids: Uint32Array, maxFrames: number): Promise<void> {
-    const capacity = voice.kv.positions + ids.length + maxFrames
-    const adopt = this.#voices.use(voice.kv)
-    this.#voice = voice.kv
-    this.#state = this.#flowLm.createState({ adopt, capacity })
-    this.#decoder = this.#codec.createDecoder()
-    await this.#flowLm.promptTokens(ids, this.#state)
+    this.#chunk = new NetworkChunk(this.#networks, voice, voice.kv.positions + ids.length + maxFrames)
+    await this.#chunk.read(ids)
   }
 
-  async next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
-    if (!this.#state || !this.#decoder) throw new Error('next() was called outside start() and end()')
-    const { hidden, eosLogit } = await this.#flowLm.step(previous, this.#state)
-    const latent = await this.#flowLm.sampleLatent(hidden, noise, lsdSteps)
-    const latents = this.#flowLm.denormalize(latent)
-    const pcm = await (this.#overlaps ? this.#decoder.begin(latents) : this.#decoder.decode(latents, 1))
+  async next(previous: Float32Array | null, noise: Float32Array, options: StepOptions): Promise<Step> {
+    const chunk = currentChunk(this.#chunk)
+    const { latent, eosLogit, denormalized } = await chunk.step(previous, noise, options)
+    const { decoder } = chunk
+    const pcm = await (this.#overlaps ? decoder.begin(denormalized) : decoder.decode(denormalized, 1))
     return { latent, eosLogit, pcm }
   }
 
   async end(): Promise<void> {
-    this.#state?.dispose()
-    this.#decoder?.dispose()
-    if (this.#voice) this.#voices.release(this.#voice)
-    this.#voice = undefined
-    this.#state = undefined
-    this.#decoder = undefined
+    const chunk = this.#chunk
+    this.#chunk = undefined
+    chunk?.dispose()
   }
 }

@@ -170,7 +170,8 @@ export class LaneScheduler {
   #submitWanted(): void {
     while (this.#underWay < mostUnderWay) {
       const wanting = [...this.#seats].filter(
-        ({ left, underWay, made }) => left > 0 && underWay + made.length < mostAhead,
+        ({ left, underWay, made, failure }) =>
+          failure === undefined && left > 0 && underWay + made.length < mostAhead,
       )
       // Who waits longest decides which of the recordings runs.
       const [hungriest] = wanting.toSorted((a, b) => a.made.length + a.underWay - b.made.length - b.underWay)

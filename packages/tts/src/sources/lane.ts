@@ -1,5 +1,6 @@
 import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
+import { currentChunk } from './current-chunk.ts'
 import type { LaneScheduler } from './lane-scheduler.ts'
 
 /** An utterance among others that are spoken in the same runs. */
@@ -16,11 +17,11 @@ export class LaneSource implements FrameSource {
   }
 
   next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
-    return this.#scheduler.frame(this.#current().lane, previous, noise, lsdSteps)
+    return this.#scheduler.frame(currentChunk(this.#chunk).lane, previous, noise, lsdSteps)
   }
 
   run(noise: NoiseRows, { lsdSteps }: StepOptions): AsyncGenerator<Step, void, void> {
-    const { lane, maxFrames } = this.#current()
+    const { lane, maxFrames } = currentChunk(this.#chunk)
     return this.#scheduler.frames(lane, noise, lsdSteps, maxFrames)
   }
 
@@ -28,10 +29,5 @@ export class LaneSource implements FrameSource {
     const chunk = this.#chunk
     this.#chunk = undefined
     if (chunk) this.#scheduler.leave(chunk.lane)
-  }
-
-  #current(): { readonly lane: number; readonly maxFrames: number } {
-    if (this.#chunk) return this.#chunk
-    throw new Error('a frame was asked for outside start() and end()')
   }
 }

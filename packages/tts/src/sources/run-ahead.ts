@@ -1,5 +1,6 @@
 import type { FrameSource, NoiseRows, Step, StepOptions } from '../generate/frame-source.ts'
 import type { Voice } from '../voices/voice.ts'
+import { currentChunk } from './current-chunk.ts'
 import type { FrameStream, StreamingExecutor } from './frame-stream.ts'
 import type { Speaker, SpeakingModel } from './speaker.ts'
 import { freshSpeakers, type Speakers } from './speakers.ts'
@@ -46,14 +47,14 @@ export class RunAheadSource implements FrameSource {
   }
 
   async next(previous: Float32Array | null, noise: Float32Array, { lsdSteps }: StepOptions): Promise<Step> {
-    const { stream, beginning } = this.#current().speaker.streamFor(lsdSteps)
+    const { stream, beginning } = currentChunk(this.#chunk).speaker.streamFor(lsdSteps)
     stream.write('latent', previous ?? beginning)
     const [outputs] = await stream.submit([{ noise }])
     return toStep(outputs)
   }
 
   async *run(noise: NoiseRows, { lsdSteps }: StepOptions): AsyncGenerator<Step, void, void> {
-    const { speaker, maxFrames } = this.#current()
+    const { speaker, maxFrames } = currentChunk(this.#chunk)
     const { stream, beginning } = speaker.streamFor(lsdSteps)
     stream.write('latent', beginning)
     const { framesPerSubmit, inFlight } = this.#pace
@@ -78,11 +79,6 @@ export class RunAheadSource implements FrameSource {
     const chunk = this.#chunk
     this.#chunk = undefined
     if (chunk) this.#speakers.giveBack(chunk.speaker, chunk.kv)
-  }
-
-  #current(): Chunk {
-    if (this.#chunk) return this.#chunk
-    throw new Error('a frame was asked for outside start() and end()')
   }
 }
 

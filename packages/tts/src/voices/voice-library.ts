@@ -1,10 +1,9 @@
-import type { FlowLm } from '@pocket/flowlm'
+import type { KvSnapshot } from '@pocket/flowlm'
 import { PocketTtsError } from '../errors.ts'
 import type { DownloadProgress } from '../hub/progress.ts'
 import { SharedTasks } from '../hub/shared-tasks.ts'
 import { describePart, type FilePart, isUrl, locate, type PartOptions, readPart } from '../model/part.ts'
 import { replaceLoneSurrogates } from '../text/python-string.ts'
-import { hear } from './hear.ts'
 import { readVoice } from './read-voice.ts'
 import { invalidVoice, type Voice, type VoiceModel } from './voice.ts'
 
@@ -16,6 +15,9 @@ export interface VoiceSources extends Pick<PartOptions, 'hub'> {
   readonly maxPositions: number
 }
 
+/** The cache after a prompt of rows `[count, dModel]`. */
+export type Hear = (rows: Float32Array, count: number) => Promise<KvSnapshot>
+
 /** What a caller hears of the reading, and how it stops it. */
 type Reading = Pick<PartOptions, 'signal' | 'onDownload'>
 
@@ -24,14 +26,14 @@ const largestVoiceFile = 1 << 30
 
 /** A model's voices by name, each read once and then kept. */
 export class VoiceLibrary {
-  readonly #flowLm: FlowLm
+  readonly #hear: Hear
   readonly #model: VoiceModel
   readonly #sources: VoiceSources
   readonly #named = new Map<string, Voice>()
   readonly #loading = new SharedTasks<Voice, DownloadProgress>()
 
-  constructor(flowLm: FlowLm, model: VoiceModel, sources: VoiceSources) {
-    this.#flowLm = flowLm
+  constructor(hear: Hear, model: VoiceModel, sources: VoiceSources) {
+    this.#hear = hear
     this.#model = model
     this.#sources = sources
   }
@@ -116,7 +118,7 @@ export class VoiceLibrary {
     if (file.kind === 'prompt' && file.count > maxPositions) {
       throw invalidVoice(label, `it holds ${file.count} positions, and there are ${maxPositions}`)
     }
-    const kv = file.kind === 'cache' ? file.kv : await hear(this.#flowLm, file.rows, file.count)
+    const kv = file.kind === 'cache' ? file.kv : await this.#hear(file.rows, file.count)
     return {
       kv,
       ...(name === undefined ? {} : { name }),

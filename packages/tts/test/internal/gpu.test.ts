@@ -1,38 +1,51 @@
-import type { createGpuKernels, GpuKernels } from '@pocket/kernels-wgsl'
+import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
 import { mini } from '@pocket/mini'
 import { SafeTensors } from '@pocket/safetensors'
 import { type LoadOptions, PocketTts, referenceNoise, type Warning } from '@pocket/tts'
 import { readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Backend } from '../../src/backend/backend.ts'
+import { chooseBackend } from '../../src/backend/choose-backend.ts'
 import { loadCpuBackend } from '../../src/backend/cpu-backend.ts'
 import { loadGpuBackend, loadHybridBackend } from '../../src/backend/gpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from '../../src/backend/known-frames.ts'
-import { chooseBackend } from '../../src/backend/load-backend.ts'
+import { LastingBackend } from '../../src/backend/lasting-backend.ts'
 import type { NetworkFiles } from '../../src/backend/networks.ts'
+import { type LoadOnGpu, loadRemakeable } from '../../src/backend/remakeable.ts'
 import { decoderTrial, frameTrial } from '../../src/backend/tune-gpu.ts'
 import { driveUtterance } from '../../src/generate/driver.ts'
 import { type FrameSource, type Step, samplesOf } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
+import { ResumingSource } from '../../src/sources/resuming.ts'
 import { RunAheadSource } from '../../src/sources/run-ahead.ts'
 import { SharedVoices } from '../../src/sources/shared-voices.ts'
 import { freshSpeakers, KeptSpeakers, type Speakers } from '../../src/sources/speakers.ts'
 import { describeOnGpu } from '../support/gpu.ts'
 import { fastest } from '../support/levels.ts'
 import { tinyFolder, tinyParts, tinyVoice } from '../support/tiny.ts'
+import { sameBits } from './embedded-speech.ts'
 
 /** Every executor that a model is loaded on, to be looked at and lost. */
 const opened = vi.hoisted((): GpuKernels[] => [])
+/** Where one is set, the device that models are loaded on: to compile takes SwiftShader long. */
+const given = vi.hoisted((): { kernels?: Promise<GpuKernels> } => ({}))
 vi.mock('@pocket/kernels-wgsl', async (original) => {
   const real = await original<{ createGpuKernels: typeof createGpuKernels }>()
   const createAndNote: typeof createGpuKernels = async (options) => {
-    const kernels = await real.createGpuKernels(options)
+    const kernels = given.kernels ? sharing(await given.kernels) : await real.createGpuKernels(options)
     opened.push(kernels)
     return kernels
   }
   return { ...real, createGpuKernels: createAndNote }
 })
+
+/** The same device and kernels for another backend, which may give back only what is its own. */
+const sharing = (gpu: GpuKernels): GpuKernels => {
+  const kernels = gpu.withLanes(1)
+  vi.spyOn(kernels, 'dispose').mockImplementation(() => {})
+  return kernels
+}
 
 // From the fixtures' README, for whole passes in float32; measured here: 3e-7.
 const tolerance = 5e-5
@@ -60,12 +73,18 @@ describeOnGpu('the reference model on the GPU', () => {
   const { generate } = readJson<{ generate: GoldenCase[] }>('tiny/tiny-2026-04/golden.json')
   let tts: PocketTts
   let gpu: GpuKernels
+  let yes: Float32Array
 
   beforeAll(async () => {
     tts = await PocketTts.load(tinyFolder, { backend: 'gpu', simd: fastest })
     gpu = opened.at(-1)!
+    yes = await tts.generate('Yes.', { voice: tinyVoice, eosThreshold: -1000 })
   }, 300_000)
-  afterAll(() => tts.dispose())
+  afterAll(async () => {
+    tts.dispose()
+    ;(await given.kernels)?.dispose()
+    delete given.kernels
+  })
 
   /** The golden rows, which end where the reference's speech does: a source that runs ahead asks for more. */
   const goldenNoise = (name: string) => {
@@ -135,8 +154,9 @@ describeOnGpu('the reference model on the GPU', () => {
   }, 300_000)
 
   test('gives back what an utterance took, however it ended', async () => {
+    const voice = await tts.loadVoice(tinyVoice)
     const speak = (framesAfterEos: number) =>
-      tts.speak('Yes.', { voice: tinyVoice, eosThreshold: -1000, framesAfterEos })
+      tts.speak('Yes.', { voice, eosThreshold: -1000, framesAfterEos })
     await speak(1)
     await gpu.ready()
     const { bytes } = gpu
@@ -144,12 +164,12 @@ describeOnGpu('the reference model on the GPU', () => {
     const stopped = new AbortController()
     const reason = new Error('enough')
     const aborted = tts.speak('Yes.', {
-      voice: tinyVoice,
+      voice,
       signal: stopped.signal,
       onProgress: () => stopped.abort(reason),
     })
     await expect(aborted).rejects.toBe(reason)
-    for await (const _ of tts.stream('Yes.', { voice: tinyVoice })) break
+    for await (const _ of tts.stream('Yes.', { voice })) break
     await Promise.all([speak(1), speak(1)])
     // Buffers that results are read through stay, as many as were needed at once: at most 64 KB each.
     expect(gpu.bytes - bytes).toBeLessThan(8 * 65536)
@@ -165,12 +185,7 @@ describeOnGpu('the reference model on the GPU', () => {
     options: {},
   }
 
-  /** The same device and kernels for another backend, which may give back only what is its own. */
-  const shared = (): GpuKernels => {
-    const kernels = gpu.withLanes(1)
-    vi.spyOn(kernels, 'dispose').mockImplementation(() => {})
-    return kernels
-  }
+  const shared = (): GpuKernels => sharing(gpu)
 
   const knownFrames = async (): Promise<KnownFrames> => {
     const cpu = await loadCpuBackend(files, { simd: fastest })
@@ -179,11 +194,21 @@ describeOnGpu('the reference model on the GPU', () => {
     return frames
   }
 
+  /** A backend on the device that all share, and on one of its own when that is gone. */
+  const lasting = async (
+    load: (onto: Parameters<LoadOnGpu>) => Promise<Backend>,
+  ): Promise<LastingBackend> => {
+    const open = () => createGpuKernels()
+    const backend = await loadRemakeable(files, shared(), (...onto) => load(onto), open)
+    return new LastingBackend(backend, (use) => use(files))
+  }
+
   /** Samples of a chunk that runs to its greatest length. */
   const speak = async (
-    { createSource, flowLm }: Backend,
+    { createSource, flowLm }: Pick<Backend, 'createSource' | 'flowLm'>,
     seed: number,
     maxFrames: number,
+    onFrame = (): void => {},
   ): Promise<Float32Array> => {
     const voice = await tts.loadVoice(tinyVoice)
     const noise = scaledNoise(referenceNoise(seed), 0.7)
@@ -197,6 +222,7 @@ describeOnGpu('the reference model on the GPU', () => {
       signal: new AbortController().signal,
     })) {
       samples.push(...pcm)
+      onFrame()
     }
     return Float32Array.from(samples)
   }
@@ -336,17 +362,46 @@ describeOnGpu('the reference model on the GPU', () => {
     backend.dispose()
   }, 300_000)
 
-  test('a device that is lost ends the utterance under way, and those after it, with what to do', async () => {
-    const frames = tts.stream('Yes.', { voice: tinyVoice, eosThreshold: 1000 })
-    await frames.next()
-    gpu.device.destroy()
-    const lost = { code: 'gpu-lost', message: expect.stringContaining('load the model again') }
-    const toTheEnd = async (): Promise<void> => {
-      for await (const _ of frames);
+  test('a device that is lost is replaced: whoever speaks goes on, and whoever comes speaks', async () => {
+    const expected = await knownFrames()
+    const inLanes = lasting((onto) => loadGpuBackend(...onto, expected, 2))
+    const hybrid = lasting((onto) => loadHybridBackend(...onto, expected, { simd: fastest }))
+    const lanes = await inLanes
+    const codecOnly = await hybrid
+    const speakOn = (backend: LastingBackend, seed: number, onFrame = (): void => {}) =>
+      speak({ createSource: () => new ResumingSource(backend), flowLm: tts.flowLm }, seed, 5, onFrame)
+    const before = [await speakOn(lanes, 1), await speakOn(lanes, 2), await speakOn(codecOnly, 3)]
+    const lost = gpu.device as GPUDevice
+    const another = createGpuKernels()
+    let heard = 0
+    const loseLater = (): void => {
+      if (++heard !== 2) return
+      // One listener is in the middle, others are at the beginning, in the other lane, and waiting for one.
+      lost.destroy()
+      given.kernels = another
     }
-    await expect(toTheEnd()).rejects.toMatchObject(lost)
-    await expect(tts.speak('Yes.', { voice: tinyVoice })).rejects.toMatchObject(lost)
-  }, 300_000)
+    const after = await Promise.all([
+      speakOn(lanes, 1, loseLater),
+      speakOn(lanes, 2),
+      speakOn(codecOnly, 3),
+      speakOn(lanes, 1),
+    ])
+    for (const [index, samples] of [...before, before[0]!].entries()) {
+      expect(sameBits(after[index]!, samples)).toBe(true)
+    }
+    expect(lanes.latest.report).toMatchObject({ name: 'gpu', adapter: tts.backend.adapter })
+    expect(codecOnly.latest.report.name).toBe('hybrid')
+    lanes.dispose()
+    codecOnly.dispose()
+    // This one was lost while nobody spoke.
+    const { flowLm } = tts
+    const { pcm } = await tts.speak('Yes.', { voice: tinyVoice, eosThreshold: -1000 })
+    expect(sameBits(pcm, yes)).toBe(true)
+    expect(tts.flowLm).not.toBe(flowLm)
+    const { device } = await another
+    expect(device).not.toBe(lost)
+    expect(opened.at(-1)!.device).toBe(device)
+  }, 600_000)
 })
 
 describeOnGpu('the embedded model', () => {

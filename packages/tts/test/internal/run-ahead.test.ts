@@ -1,13 +1,7 @@
-import { FlowLm } from '@pocket/flowlm'
-import { type CpuKernels, createCpuKernels, type SimdLevel } from '@pocket/kernels-cpu'
-import { MimiCodec } from '@pocket/mimi'
-import { mini } from '@pocket/mini'
-import { openFile } from '@pocket/safetensors/node'
-import { type NoiseSource, PocketTts, referenceNoise, type UtteranceChunk, type Voice } from '@pocket/tts'
+import { type NoiseSource, referenceNoise, type Voice } from '@pocket/tts'
 import { relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
-import { driveUtterance } from '../../src/generate/driver.ts'
-import type { FrameSource } from '../../src/generate/frame-source.ts'
+import { type FrameSource, type Step, samplesOf } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
 import { CpuFrameSource } from '../../src/sources/cpu.ts'
@@ -15,32 +9,17 @@ import { HybridFrameSource } from '../../src/sources/hybrid.ts'
 import { type Pace, RunAheadSource } from '../../src/sources/run-ahead.ts'
 import { SharedVoices } from '../../src/sources/shared-voices.ts'
 import { fastest } from '../support/levels.ts'
+import {
+  every,
+  loadNetworks,
+  type Model,
+  planWords,
+  type Speech,
+  type Spoken,
+  sameBits,
+  speakChunks,
+} from './embedded-speech.ts'
 import { PlanStreams } from './plan-streams.ts'
-
-interface Model {
-  readonly kernels: CpuKernels
-  readonly flowLm: FlowLm
-  readonly codec: MimiCodec
-}
-
-const loadNetworks = async (simd: SimdLevel): Promise<Model> => {
-  const weights = await openFile(mini.model)
-  try {
-    const kernels = await createCpuKernels({ simd })
-    return {
-      kernels,
-      flowLm: await FlowLm.load(weights, kernels),
-      codec: await MimiCodec.load(weights, kernels),
-    }
-  } finally {
-    await weights.close()
-  }
-}
-
-const every = (framesPerSubmit: number, inFlight: number): Pace => ({
-  framesPerSubmit: [framesPerSubmit],
-  inFlight,
-})
 
 const paces: [string, Pace][] = [
   ['k = 1, one in flight', every(1, 1)],
@@ -56,57 +35,14 @@ let chunks: PlannedChunk[]
 
 beforeAll(async () => {
   model = await loadNetworks(fastest)
-  const tts = await PocketTts.load(mini, { simd: fastest })
-  voice = await tts.loadVoice('rms')
-  chunks = ['Yes.', 'Good morning.', 'It is late.'].map((text) => ({
-    text,
-    ids: Uint32Array.from(tts.tokenizer.encode(text)),
-    framesAfterEos: 2,
-    maxFrames: 40,
-    span: { start: 0, end: text.length },
-  }))
-  tts.dispose()
+  const words = await planWords()
+  voice = words.voice
+  chunks = words.chunks
 }, 60_000)
 afterAll(() => model.kernels.dispose())
 
-interface Spoken {
-  readonly pcm: Float32Array
-  readonly frames: number
-  readonly chunks: UtteranceChunk[]
-}
-
-interface Speech {
-  readonly noise?: NoiseSource
-  readonly signal?: AbortSignal
-  readonly lsdSteps?: number
-  readonly onFrame?: (index: number) => void
-}
-
-const speak = async (source: FrameSource, what: PlannedChunk[], speech: Speech = {}): Promise<Spoken> => {
-  const done: UtteranceChunk[] = []
-  const samples: number[] = []
-  let frames = 0
-  const { noise = scaledNoise(referenceNoise(11), 0.5), lsdSteps = 1 } = speech
-  for await (const frame of driveUtterance(what, {
-    source,
-    voice,
-    settings: { noise, lsdSteps, eosThreshold: -4, onProgress: undefined, onWarning: undefined },
-    latentDim: model.flowLm.config.latentDim,
-    sampleRate: 24000,
-    signal: speech.signal ?? new AbortController().signal,
-    chunkCount: what.length,
-    onChunk: (chunk) => done.push(chunk),
-  })) {
-    samples.push(...frame.pcm)
-    if (frame.pcm.length > 0) frames++
-    speech.onFrame?.(frame.index)
-  }
-  return { pcm: Float32Array.from(samples), frames, chunks: done }
-}
-
-/** As a list of bits; a matcher would report every one of the samples. */
-const sameBits = (a: Float32Array, b: Float32Array): boolean =>
-  Buffer.from(a.buffer, a.byteOffset, a.byteLength).equals(Buffer.from(b.buffer, b.byteOffset, b.byteLength))
+const speak = (source: FrameSource, what: PlannedChunk[], speech: Omit<Speech, 'voice'> = {}) =>
+  speakChunks(source, what, { ...speech, voice })
 
 describe('a source that runs ahead of the driver', () => {
   let lockstep: Spoken
@@ -242,6 +178,32 @@ test('two networks on their own executors say the same, side by side with one sh
   const sources = [1, 2].map(() => new HybridFrameSource(flowLm, codec, voices))
   for (const spoken of await Promise.all(sources.map((source) => speak(source, chunks)))) {
     expect(sameBits(spoken.pcm, expected.pcm)).toBe(true)
+  }
+})
+
+test('a frame that was being decoded when the next step failed is heard', async () => {
+  const { flowLm, codec } = model
+  const expected = await speak(new CpuFrameSource(flowLm, codec), chunks.slice(0, 1))
+  const step = flowLm.step.bind(flowLm)
+  let steps = 0
+  using _ = vi.spyOn(flowLm, 'step').mockImplementation((...asked) => {
+    if (steps++ === 4) throw new Error('a thread has ended')
+    return step(...asked)
+  })
+  const heard: Step[] = []
+  const source = new HybridFrameSource(flowLm, codec, new SharedVoices(flowLm))
+  const noise = scaledNoise(referenceNoise(11), 0.5)
+  await source.start(voice, chunks[0]!.ids, 40)
+  const speaking = async (): Promise<void> => {
+    const rows = { next: () => noise.next(flowLm.config.latentDim) }
+    for await (const frame of source.run(rows, { lsdSteps: 1 })) heard.push(frame)
+  }
+  await expect(speaking()).rejects.toThrow('a thread has ended')
+  await source.end()
+  const samples = await Promise.all(heard.map(samplesOf))
+  expect(samples).toHaveLength(4)
+  for (const [frame, pcm] of samples.entries()) {
+    expect(sameBits(pcm, expected.pcm.slice(frame * 1920, (frame + 1) * 1920))).toBe(true)
   }
 })
 

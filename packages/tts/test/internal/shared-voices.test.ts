@@ -67,3 +67,35 @@ it('a voice goes when nobody speaks with it and another was used since', () => {
   expect(isThere(other)).toBe(false)
   expect(isThere(again)).toBe(true)
 })
+
+it('voices nobody speaks with stay as far as their bytes go, those used latest first', () => {
+  const bytes = (kv: KvSnapshot): number =>
+    kv.layers.reduce((sum, { k, v }) => sum + k.byteLength + v.byteLength, 0)
+  // The latest always stays; of the others there is room for one.
+  voices = new SharedVoices(flowLm, { idleBytes: bytes(emma) })
+  const speak = (kv: KvSnapshot): SharedSnapshot => {
+    const shared = voices.use(kv)
+    voices.release(kv)
+    return shared
+  }
+  const first = speak(emma)
+  const second = speak(george)
+  expect([first, second].map(isThere)).toEqual([true, true])
+  expect(speak(emma)).toBe(first)
+  const held = voices.use(george)
+  expect(held).toBe(second)
+  const third = voices.use(structuredClone(emma))
+  const fourth = speak(structuredClone(emma))
+  // Who speaks with a voice keeps it, whatever its bytes.
+  expect([first, held, third, fourth].map(isThere)).toEqual([true, true, true, true])
+  voices.release(george)
+  expect([first, held].map(isThere)).toEqual([false, true])
+})
+
+it('gives all back at the end, and knows them no more', () => {
+  const shared = voices.use(emma)
+  voices.release(emma)
+  voices.dispose()
+  expect(isThere(shared)).toBe(false)
+  expect(voices.use(emma)).not.toBe(shared)
+})

@@ -1,0 +1,72 @@
+import { PocketTts, type Voice } from '@pocket/tts'
+import { fixturePath, maxAbsoluteError, readGoldens, relativeL2 } from '@tooling/fixtures'
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
+import type { Step } from '../../src/generate/frame-source.ts'
+import { RunAheadSource } from '../../src/sources/run-ahead.ts'
+import {
+  chunksOf,
+  computed,
+  emitted,
+  GoldenUtterances,
+  logitTolerance,
+  toleranceOf,
+} from '../support/golden-utterances.ts'
+
+/** The steps that the driver reads from the GPU. */
+const watchSteps = (): Disposable & { readonly steps: Step[] } => {
+  const steps: Step[] = []
+  const { run } = RunAheadSource.prototype
+  const spy = vi.spyOn(RunAheadSource.prototype, 'run').mockImplementation(async function* (
+    this: RunAheadSource,
+    ...asked
+  ) {
+    for await (const step of run.apply(this, asked)) {
+      steps.push(step)
+      yield step
+    }
+  })
+  return { steps, [Symbol.dispose]: () => spy.mockRestore() }
+}
+
+const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
+
+/** All of the reference's utterances of a model, and its voice cloned from the reference's recording. */
+export const describeGoldens = (model: string, load: (folder: string) => Promise<PocketTts>): void => {
+  describe(`the reference's utterances, ${model}`, () => {
+    const goldens = new GoldenUtterances(model)
+    let tts: PocketTts
+
+    beforeAll(async () => {
+      tts = await load(fixturePath(`tiny/${model}`))
+    }, 300_000)
+    afterAll(() => tts.dispose())
+
+    test.each(goldens.cases)(
+      '$case',
+      async (expected) => {
+        const name = expected.case
+        using watch = watchSteps()
+        const { chunks, pcm } = await tts.speak(expected.text, goldens.options(expected))
+
+        expect(chunks).toEqual(chunksOf(expected))
+        expect(pcm.length).toBe(expected.samples)
+        const logits = watch.steps.map(({ eosLogit }) => eosLogit)
+        const goldenLogits = computed(expected.chunks, [...goldens.values(name, 'eos_logit')])
+        expect(maxAbsoluteError(logits, goldenLogits)).toBeLessThan(logitTolerance)
+        const latents = emitted(expected.chunks, watch.steps).flatMap(({ latent }) => [...latent])
+        expect(relativeL2(latents, goldens.values(name, 'latent'))).toBeLessThan(toleranceOf(name))
+        const golden = goldens.tensor(name, 'pcm')
+        if (golden) expect(relativeL2(pcm, golden.data)).toBeLessThan(toleranceOf(name))
+      },
+      300_000,
+    )
+
+    test('a voice cloned from the recording', async () => {
+      const wave = readGoldens('tiny/wave.safetensors').get('wave')?.data ?? new Float32Array(0)
+      const voice = await tts.cloneVoice(wave.subarray(0, 45000))
+      const golden = await tts.loadVoice('voice-f32')
+      expect(voice.kv.positions).toBe(golden.kv.positions)
+      expect(relativeL2(valuesOf(voice), valuesOf(golden))).toBeLessThan(5e-5)
+    }, 300_000)
+  })
+}
