@@ -19,9 +19,18 @@ interface LaneStream extends FrameStream {
   ): Promise<Record<string, Float32Array>[]>
 }
 
-/** One utterance's chunk in its lane. */
-interface Seat {
+/** One utterance's chunk, and its lane for as long as it needs one. */
+export interface Seat {
   readonly lane: number
+  /** Its voice, once it has one on the device. */
+  kv: Voice['kv'] | undefined
+  /** Whether the lane has gone to others by now. */
+  hasLeft: boolean
+}
+
+/** The frames of a chunk that are on their way to who listens. */
+interface Reading {
+  readonly seat: Seat
   readonly stream: LaneStream
   readonly noise: NoiseRows
   /** Frames that may still be submitted. */
@@ -33,7 +42,7 @@ interface Seat {
   wake: () => void
 }
 
-/** Frames that a lane may be ahead of who listens to it. */
+/** Frames that a lane may be ahead of who listens to it, while nobody waits for a lane. */
 const mostAhead = 4
 
 /** While one submit is computed the others wait: eight lanes took 2.1, 1.4 and 1.25 ms with one, two and three. */
@@ -42,6 +51,9 @@ const mostUnderWay = 3
 /**
  * Speaks utterances side by side, a frame of each in every run. They join, rest and leave between submits; what one
  * hears does not depend on the others, to the bit. Who finds no lane waits for one.
+ *
+ * Who listens slowly keeps nobody waiting: as soon as somebody waits, chunks are made to their greatest length, into
+ * memory, and a chunk that is made needs no lane any more.
  */
 export class LaneScheduler {
   readonly #model: SpeakingModel
@@ -51,9 +63,7 @@ export class LaneScheduler {
   readonly #free: number[]
   /** Who waits for a lane, in the order of the calls. */
   readonly #waiting = new Set<(lane: number) => void>()
-  readonly #seats = new Set<Seat>()
-  /** Who speaks in each lane: as long as somebody does, others find that voice on the device. */
-  readonly #heard: (Voice['kv'] | undefined)[] = []
+  readonly #readings = new Set<Reading>()
   #underWay = 0
 
   /** @param capacity positions of a lane: voice, text and frames of a chunk */
@@ -67,10 +77,10 @@ export class LaneScheduler {
   }
 
   /**
-   * A lane, once there is one, which has read the voice and the text. Throws PocketTtsError `too-long` before that, and
+   * A seat, once there is a lane, which has read the voice and the text. Throws PocketTtsError `too-long` before that, and
    * the reason of a signal that is aborted meanwhile.
    */
-  async join(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<number> {
+  async join(voice: Voice, ids: Uint32Array, maxFrames: number, signal?: AbortSignal): Promise<Seat> {
     const needed = voice.kv.positions + ids.length + maxFrames
     const { capacity } = this.#speaker.state
     if (needed > capacity) {
@@ -80,24 +90,27 @@ export class LaneScheduler {
       )
     }
     const lane = this.#free.pop() ?? (await this.#nextLane(signal))
+    const seat: Seat = { lane, kv: undefined, hasLeft: false }
     try {
       const adopt = this.#voices.use(voice.kv)
-      this.#heard[lane] = voice.kv
+      seat.kv = voice.kv
       await this.#speaker.begin(lane, adopt, ids)
     } catch (error) {
-      this.leave(lane)
+      this.leave(seat)
       throw error
     }
-    return lane
+    return seat
   }
 
-  leave(lane: number): void {
-    const heard = this.#heard[lane]
-    if (heard) this.#voices.release(heard)
-    this.#heard[lane] = undefined
+  /** Gives the lane to the next. A second call does nothing. */
+  leave(seat: Seat): void {
+    if (seat.hasLeft) return
+    seat.hasLeft = true
+    // As long as somebody speaks with a voice, others find it on the device.
+    if (seat.kv) this.#voices.release(seat.kv)
     const [next] = this.#waiting
-    if (next) next(lane)
-    else this.#free.push(lane)
+    if (next) next(seat.lane)
+    else this.#free.push(seat.lane)
   }
 
   /** The lane that is left next. */
@@ -118,28 +131,30 @@ export class LaneScheduler {
       signal?.throwIfAborted()
       signal?.addEventListener('abort', giveUp)
       this.#waiting.add(take)
+      // Lanes that rest go on, since somebody waits.
+      this.#submitWanted()
     })
   }
 
   /** One frame of one lane, from the latent given. */
-  async frame(lane: number, previous: Float32Array | null, noise: Float32Array, lsdSteps: number) {
+  async frame({ lane }: Seat, previous: Float32Array | null, noise: Float32Array, lsdSteps: number) {
     const { stream, beginning } = this.#speaker.streamFor(lsdSteps)
     stream.write('latent', previous ?? beginning, lane)
     const [outputs] = await stream.submit([this.#rowsOf([{ lane, noise }])], { active: this.#only([lane]) })
     return this.#stepOf(outputs, lane)
   }
 
-  /** The frames of one lane, on its own latents. */
+  /** The frames of one seat, on its own latents. */
   async *frames(
-    lane: number,
+    seat: Seat,
     noise: NoiseRows,
     lsdSteps: number,
     maxFrames: number,
   ): AsyncGenerator<Step, void, void> {
     const { stream, beginning } = this.#speaker.streamFor(lsdSteps)
-    stream.write('latent', beginning, lane)
-    const seat: Seat = {
-      lane,
+    stream.write('latent', beginning, seat.lane)
+    const reading: Reading = {
+      seat,
       stream,
       noise,
       left: maxFrames,
@@ -148,31 +163,28 @@ export class LaneScheduler {
       failure: undefined,
       wake: () => {},
     }
-    this.#seats.add(seat)
+    this.#readings.add(reading)
     try {
       for (let frame = 0; frame < maxFrames; frame++) {
         this.#submitWanted()
-        while (seat.made.length === 0 && seat.failure === undefined) {
+        while (reading.made.length === 0 && reading.failure === undefined) {
           await new Promise<void>((resolve) => {
-            seat.wake = resolve
+            reading.wake = resolve
           })
         }
-        const step = seat.made.shift()
-        if (!step) throw seat.failure
+        const step = reading.made.shift()
+        if (!step) throw reading.failure
         yield step
       }
     } finally {
-      this.#seats.delete(seat)
+      this.#readings.delete(reading)
     }
   }
 
   /** Submits a frame of every lane that wants one, as long as there is room. */
   #submitWanted(): void {
     while (this.#underWay < mostUnderWay) {
-      const wanting = [...this.#seats].filter(
-        ({ left, underWay, made, failure }) =>
-          failure === undefined && left > 0 && underWay + made.length < mostAhead,
-      )
+      const wanting = [...this.#readings].filter((reading) => this.#wantsFrame(reading))
       // Who waits longest decides which of the recordings runs.
       const [hungriest] = wanting.toSorted((a, b) => a.made.length + a.underWay - b.made.length - b.underWay)
       if (!hungriest) return
@@ -183,23 +195,30 @@ export class LaneScheduler {
     }
   }
 
-  async #submit(stream: LaneStream, seats: readonly Seat[]): Promise<void> {
-    const rows = this.#rowsOf(seats.map(({ lane, noise }) => ({ lane, noise: noise.next() })))
-    for (const seat of seats) {
-      seat.left--
-      seat.underWay++
+  #wantsFrame({ left, underWay, made, failure }: Reading): boolean {
+    if (failure !== undefined || left === 0) return false
+    return underWay + made.length < mostAhead || this.#waiting.size > 0
+  }
+
+  async #submit(stream: LaneStream, readings: readonly Reading[]): Promise<void> {
+    const rows = this.#rowsOf(readings.map(({ seat, noise }) => ({ lane: seat.lane, noise: noise.next() })))
+    for (const reading of readings) {
+      reading.left--
+      reading.underWay++
     }
     this.#underWay++
     try {
-      const [outputs] = await stream.submit([rows], { active: this.#only(seats.map(({ lane }) => lane)) })
-      for (const seat of seats) seat.made.push(this.#stepOf(outputs, seat.lane))
+      const active = this.#only(readings.map(({ seat }) => seat.lane))
+      const [outputs] = await stream.submit([rows], { active })
+      for (const reading of readings) reading.made.push(this.#stepOf(outputs, reading.seat.lane))
     } catch (error) {
-      for (const seat of seats) seat.failure = error
+      for (const reading of readings) reading.failure = error
     }
     this.#underWay--
-    for (const seat of seats) {
-      seat.underWay--
-      seat.wake()
+    for (const reading of readings) {
+      reading.underWay--
+      if (reading.left === 0 && reading.underWay === 0) this.leave(reading.seat)
+      reading.wake()
     }
     this.#submitWanted()
   }

@@ -1,4 +1,4 @@
-import { PocketTts, type Voice } from '@pocket/tts'
+import type { PocketTts, Voice } from '@pocket/tts'
 import { fixturePath, maxAbsoluteError, readGoldens, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Step } from '../../src/generate/frame-source.ts'
