@@ -4,7 +4,8 @@ import { madd } from './vector'
 
 /**
  * Many rows of x, over the panels that single rows walk. The weights of one panel and one tap stay in the nearest cache
- * while all rows pass over them: 16 kB at most, in float32. Bfloat16 is widened into a block first.
+ * while all rows pass over them: 16 kB at most, in float32. The first tile widens bfloat16 on the way, and leaves it in a
+ * block for the others.
  *
  * They come from far away, and sixteen rows are not enough to hide that: while tiles sum, they touch what comes next a
  * little at a time, and the hardware, which sees a stream, reads ahead of it.
@@ -22,16 +23,20 @@ export const finishedRows = 24
 
 function multiplyPanel<T>(p: Product, panel: i32, firstRow: i32, endRow: i32, block: usize): void {
   const tapBytes = <usize>p.inputs * panelWidth * sizeof<T>()
-  let at = p.weights + panel * p.taps * tapBytes
-  for (let tap = 0; tap < p.taps; tap++, at += tapBytes) {
+  let weights = p.weights + panel * p.taps * tapBytes
+  for (let tap = 0; tap < p.taps; tap++, weights += tapBytes) {
     const isLast = tap == p.taps - 1
-    const next = isLast && isLastPanel(p, panel) ? at : at + tapBytes
-    if (sizeof<T>() == 2) widen(at, tapBytes, block)
-    const weights = sizeof<T>() == 2 ? block : at
+    const next = isLast && isLastPanel(p, panel) ? weights : weights + tapBytes
+    let row = firstRow
+    if (sizeof<T>() == 2) {
+      row += multiplyTile<u16>(p, panel, weights, block, tap, firstRow, endRow)
+      if (isLast) finish(p, firstRow, min(row, endRow) - firstRow, panel)
+    }
+    const widened = sizeof<T>() == 2 ? block : weights
     const step = isLast ? finishedRows : endRow - firstRow
-    for (let row = firstRow; row < endRow; row += step) {
+    for (; row < endRow; row += step) {
       const end = min(row + step, endRow)
-      multiplyTap<T>(p, panel, weights, next, tap, row, end)
+      multiplyTap<T>(p, panel, widened, next, tap, row, end)
       if (isLast) finish(p, row, end - row, panel)
     }
   }
@@ -43,20 +48,6 @@ export function isLastPanel(p: Product, panel: i32): bool {
   return (panel + 1) * panelWidth >= p.outputs
 }
 
-/** Bfloat16 to float32, in the order of a panel. */
-function widen(weights: usize, bytes: usize, to: usize): void {
-  const mask = highHalves()
-  for (const end = weights + bytes; weights < end; weights += 16, to += 32) {
-    const v = v128.load(weights)
-    v128.store(to, low(v))
-    v128.store(to, high(v, mask), 16)
-  }
-}
-
-/**
- * Rows go in tiles of six where multiplication and addition are one instruction: 12 sums, two weights and a value of x
- * fill the 15 registers that V8 has for vectors on x64. The product by itself would be one too many, and tiles have four.
- */
 @inline
 function multiplyTap<T>(
   p: Product,
@@ -69,15 +60,7 @@ function multiplyTap<T>(
 ): void {
   let tile = 0
   for (let row = firstRow; row < endRow; ) {
-    const left = endRow - row
-    const ahead = next + partOf<T>(p, tile++)
-    if (ASC_FEATURE_RELAXED_SIMD && isForSix(left)) {
-      multiplySixRows(p, panel, weights, ahead, tap, row, left)
-      row += 6
-    } else {
-      multiplyFourRows(p, panel, weights, ahead, tap, row, left)
-      row += 4
-    }
+    row += multiplyTile<f32>(p, panel, weights, next + partOf<T>(p, tile++), tap, row, endRow)
   }
 }
 
@@ -88,14 +71,56 @@ function partOf<T>(p: Product, tile: i32): usize {
   return <usize>((tile & (parts - 1)) * p.inputs) << 3
 }
 
+/**
+ * A tile at `row`; returns its rows. These are six where multiplication and addition are one instruction: 12 sums, two
+ * weights and a value of x fill the 15 registers that V8 has for vectors on x64. The product by itself would be one too
+ * many, and tiles have four rows.
+ *
+ * The weights are float32, and `other` is what to touch, or bfloat16, and `other` is where they go in float32.
+ */
+@inline
+function multiplyTile<T>(p: Product, panel: i32, weights: usize, other: usize, tap: i32, row: i32, endRow: i32): i32 {
+  const left = endRow - row
+  if (ASC_FEATURE_RELAXED_SIMD && isForSix(left)) {
+    multiplySixRows<T>(p, panel, weights, other, tap, row, left)
+    return 6
+  }
+  multiplyFourRows<T>(p, panel, weights, other, tap, row, left)
+  return 4
+}
+
 /** Two tiles of four cover seven or eight rows; otherwise a six that is not quite full costs less than a four more. */
 @inline
 function isForSix(rows: i32): bool {
   return rows > 4 && rows != 7 && rows != 8
 }
 
+@inline
+function firstWeights<T>(at: usize): v128 {
+  return sizeof<T>() == 2 ? low(v128.load(at)) : v128.load(at)
+}
+
+/** The mask is loaded each time, into the register that the weights will have: there is none to keep it in. */
+@inline
+function lastWeights<T>(at: usize): v128 {
+  return sizeof<T>() == 2 ? high(v128.load(at), highHalves()) : v128.load(at, 16)
+}
+
+@inline
+function passOn<T>(other: usize, first: v128, last: v128): void {
+  if (sizeof<T>() == 2) {
+    v128.store(other, first)
+    v128.store(other, last, 16)
+  } else {
+    // Of no use but to be there: a load may trap, so compilers keep it.
+    load<u8>(other)
+  }
+}
+
 /** Where fewer than four rows are left, the last one is computed again in their place, and not stored. */
-function multiplyFourRows(p: Product, panel: i32, weights: usize, ahead: usize, tap: i32, row: i32, rows: i32): void {
+function multiplyFourRows<T>(p: Product, panel: i32, weights: usize, other: usize, tap: i32, row: i32, rows: i32): void {
+  const step: usize = panelWidth * sizeof<T>()
+  const otherStep: usize = sizeof<T>() == 2 ? 32 : 8
   let w = weights
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = rows > 1 ? x0 + p.xStride : x0
@@ -110,11 +135,10 @@ function multiplyFourRows(p: Product, panel: i32, weights: usize, ahead: usize, 
   let b2 = a0
   let b3 = a0
   const end = x0 + (<usize>p.inputs << 2)
-  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += 32, ahead += 8) {
-    // Of no use but to be there: a load may trap, so compilers keep it.
-    load<u8>(ahead)
-    const wa = v128.load(w)
-    const wb = v128.load(w, 16)
+  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, w += step, other += otherStep) {
+    const wa = firstWeights<T>(w)
+    const wb = lastWeights<T>(w)
+    passOn<T>(other, wa, wb)
     let s = v128.load32_splat(x0)
     a0 = madd(wa, s, a0)
     b0 = madd(wb, s, b0)
@@ -135,7 +159,9 @@ function multiplyFourRows(p: Product, panel: i32, weights: usize, ahead: usize, 
 }
 
 /** The same with six; there are five at least. */
-function multiplySixRows(p: Product, panel: i32, weights: usize, ahead: usize, tap: i32, row: i32, rows: i32): void {
+function multiplySixRows<T>(p: Product, panel: i32, weights: usize, other: usize, tap: i32, row: i32, rows: i32): void {
+  const step: usize = panelWidth * sizeof<T>()
+  const otherStep: usize = sizeof<T>() == 2 ? 32 : 8
   let w = weights
   let x0 = p.x + row * p.xStride + tap * p.tapStride
   let x1 = x0 + p.xStride
@@ -156,10 +182,10 @@ function multiplySixRows(p: Product, panel: i32, weights: usize, ahead: usize, t
   let b4 = a0
   let b5 = a0
   const end = x0 + (<usize>p.inputs << 2)
-  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4, w += 32, ahead += 8) {
-    load<u8>(ahead)
-    const wa = v128.load(w)
-    const wb = v128.load(w, 16)
+  for (; x0 < end; x0 += 4, x1 += 4, x2 += 4, x3 += 4, x4 += 4, x5 += 4, w += step, other += otherStep) {
+    const wa = firstWeights<T>(w)
+    const wb = lastWeights<T>(w)
+    passOn<T>(other, wa, wb)
     let s = v128.load32_splat(x0)
     a0 = madd(wa, s, a0)
     b0 = madd(wb, s, b0)
