@@ -1,3 +1,3 @@
-import { library } from '@tooling/config/tsup'
+import { program } from '@tooling/config/tsup'
 
-export default library({ entry: ['src/main.ts'], platform: 'node', dts: false, splitting: true })
+export default program({ dts: false })

@@ -1,3 +1,3 @@
-import { library } from '@tooling/config/tsup'
+import { program } from '@tooling/config/tsup'
 
-export default library({ entry: ['src/index.ts', 'src/main.ts'], platform: 'node', splitting: true })
+export default program({ entry: ['src/index.ts', 'src/main.ts'] })

@@ -8,7 +8,7 @@ import { root, workspaceNode } from './src/workspace.mjs'
 try {
   await install()
   await buildToRun('@pocket/cli')
-  const pocket = join(root, 'apps/cli/dist/main.js')
+  const pocket = join(root, 'apps/cli/dist/launch.cjs')
   // npm runs scripts in the root folder and says in INIT_CWD where it was called.
   const folder = process.env.INIT_CWD ?? process.cwd()
   const args = ['generate', '--output-path', 'speech.wav', ...process.argv.slice(2)]

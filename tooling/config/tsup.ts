@@ -1,4 +1,5 @@
 import process from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { defineConfig, type Options } from 'tsup'
 
 /**
@@ -20,4 +21,14 @@ export const library = (options: Options = {}): ReturnType<typeof defineConfig> 
     removeNodeProtocol: false,
     ...options,
     external: [/^node:/, ...(options.external ?? [])],
+  })
+
+/** The build of a program, `src/main.ts`, with what `bin` names beside it: `dist/launch.cjs`. */
+export const program = (options: Options = {}): ReturnType<typeof defineConfig> =>
+  library({
+    entry: ['src/main.ts'],
+    platform: 'node',
+    splitting: true,
+    publicDir: fileURLToPath(new URL('./launcher', import.meta.url)),
+    ...options,
   })

@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import module from 'node:module'
 import process from 'node:process'
 import { Interrupted, stoppingSignals } from './errors.ts'
@@ -17,11 +16,8 @@ process.stdout.on('error', () => {})
 process.stderr.on('error', () => {})
 
 const { stdin, stdout, stderr, env } = process
-// An exit code, not process.exit(): what is still on its way into a pipe would be lost.
-process.exitCode = await run(process.argv.slice(2), {
-  stdin,
-  stdout,
-  stderr,
-  env,
-  signal: interruption.signal,
+// Not awaited: the launcher takes this module by `require`, which takes none that waits. And an exit code, not
+// process.exit(): what is still on its way into a pipe would be lost.
+void run(process.argv.slice(2), { stdin, stdout, stderr, env, signal: interruption.signal }).then((code) => {
+  process.exitCode = code
 })

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 
-const binary = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const binary = fileURLToPath(new URL('../dist/launch.cjs', import.meta.url))
 
 export interface Run {
   code: number | null

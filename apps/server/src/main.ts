@@ -1,4 +1,3 @@
-#!/usr/bin/env node
 import { enableCompileCache } from 'node:module'
 import process from 'node:process'
 import { CommanderError } from 'commander'
@@ -15,12 +14,10 @@ const exitCodeOf = (error: Error): number => {
   return error.name === 'PocketTtsError' ? 2 : 1
 }
 
-try {
-  await serve(process.argv.slice(2))
-} catch (thrown) {
-  const error = thrown as Error
+// Not awaited: the launcher takes this module by `require`, which takes none that waits.
+serve(process.argv.slice(2)).catch((error: Error) => {
   // Commander has said it already.
   if (!(error instanceof CommanderError)) process.stderr.write(`pocket-server: ${error.message}\n`)
   // An exit code, not process.exit(): what is still on its way into a pipe would be lost.
   process.exitCode = exitCodeOf(error)
-}
+})

@@ -6,7 +6,7 @@ import process from 'node:process'
 import { fileURLToPath } from 'node:url'
 import { afterEach, describe, expect, it } from 'vitest'
 
-const binary = fileURLToPath(new URL('../dist/main.js', import.meta.url))
+const binary = fileURLToPath(new URL('../dist/launch.cjs', import.meta.url))
 const children: ChildProcess[] = []
 afterEach(() => {
   for (const child of children.splice(0)) child.kill('SIGKILL')

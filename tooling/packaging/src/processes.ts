@@ -16,6 +16,18 @@ export const run = (command: string, args: readonly string[], cwd: string): Prom
     })
   })
 
+/** Runs a program to its end, whatever becomes of it. */
+export const outcomeOf = (
+  file: string,
+  args: readonly string[],
+  cwd: string,
+): Promise<Output & { readonly code: number | string | null | undefined }> =>
+  new Promise((resolve) => {
+    execFile(file, [...args], { cwd }, (error, stdout, stderr) =>
+      resolve({ code: error ? error.code : 0, stdout, stderr }),
+    )
+  })
+
 /** Runs a program on the Node that runs this, and gives what it printed; anything on stderr is a failure. */
 export const runNode = async (args: readonly string[], cwd: string): Promise<string> => {
   const { stdout, stderr } = await run(process.execPath, args, cwd)
