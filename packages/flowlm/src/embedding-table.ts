@@ -1,5 +1,4 @@
-import type { StoredWeight } from '@pocket/nn'
-import { bf16ToF32 } from '@pocket/safetensors'
+import { type StoredWeight, widenedWeight } from '@pocket/nn'
 import { FlowLmError } from './errors.ts'
 
 /**
@@ -45,5 +44,5 @@ const rowReader = ({ dtype, bytes }: StoredWeight, width: number): ((id: number)
     const values = new Float32Array(own.buffer)
     return (id) => values.subarray(id * width, (id + 1) * width)
   }
-  return (id) => bf16ToF32(own.subarray(2 * id * width, 2 * (id + 1) * width))
+  return (id) => widenedWeight({ dtype, bytes: own.subarray(2 * id * width, 2 * (id + 1) * width) })
 }

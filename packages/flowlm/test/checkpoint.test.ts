@@ -1,7 +1,7 @@
 import { FlowLm, type FlowLmConfig, type FlowLmErrorCode, type FlowLmOptions } from '@pocket/flowlm'
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
 import { openBlob, SafeTensors } from '@pocket/safetensors'
-import { writeTensorFile } from '@tooling/fixtures'
+import { relativeL2, writeTensorFile } from '@tooling/fixtures'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { openModel, readVoice, tinyModels } from './models.ts'
 
@@ -61,6 +61,20 @@ describe('a checkpoint loads the same', () => {
   ]
   it.each(forms)('%s', async (_, tensors) => {
     expect(await speak(await FlowLm.load(open(tensors), kernels))).toEqual(expected)
+  })
+
+  it('in F16, as what that stands for', async () => {
+    const inF16 = flowLmTensors.map((tensor) => {
+      const values = new Float32Array(widened(tensor).bytes.buffer)
+      return { ...tensor, dtype: 'F16' as const, bytes: new Uint8Array(new Float16Array(values).buffer) }
+    })
+    const wide = inF16.map((tensor) => {
+      const values = new Float16Array(tensor.bytes.buffer)
+      return { ...tensor, dtype: 'F32' as const, bytes: new Uint8Array(new Float32Array(values).buffer) }
+    })
+    const spoken = await speak(await FlowLm.load(open(inF16), kernels))
+    expect(spoken).toEqual(await speak(await FlowLm.load(open(wide), kernels)))
+    expect(relativeL2(Float32Array.from(spoken), Float32Array.from(expected))).toBeLessThan(1e-4)
   })
 
   it('from a reader whose answers arrive late', async () => {

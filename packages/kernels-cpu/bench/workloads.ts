@@ -22,7 +22,7 @@ export interface Workload {
 }
 
 /** How the weights are kept; integers are made of bfloat16 ones. */
-type Kept = StoredWeight['dtype'] | 'int8' | 'int16'
+type Kept = 'F32' | 'BF16' | 'int8' | 'int16'
 
 const bytesPerWeight: Record<Kept, number> = { F32: 4, BF16: 2, int16: 2, int8: 1 }
 

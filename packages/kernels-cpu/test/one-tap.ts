@@ -3,7 +3,7 @@ import { f32ToBf16 } from '@pocket/safetensors'
 import { noise } from '@tooling/fixtures'
 
 /** A weight of noise, as a checkpoint stores it. */
-export const stored = (shape: number[], seed: number, dtype: StoredWeight['dtype']): StoredWeight => {
+export const stored = (shape: number[], seed: number, dtype: 'F32' | 'BF16'): StoredWeight => {
   const values = noise(
     shape.reduce((product, size) => product * size, 1),
     seed,

@@ -1,5 +1,13 @@
-import { type ConvolutionRows, KernelError, type Precision, type StoredWeight } from '@pocket/nn'
-import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
+import {
+  bytesPerWeight,
+  type ConvolutionRows,
+  KernelError,
+  type Precision,
+  type StoredWeight,
+  type WeightDtype,
+  widenedWeight,
+} from '@pocket/nn'
+import { f32ToBf16 } from '@pocket/safetensors'
 import type { Gpu } from './gpu.ts'
 import { type WeightFormat, weightsPerVector } from './kernels/weight-format.ts'
 
@@ -39,7 +47,7 @@ export const storedRows = ({ dtype, shape, bytes }: StoredWeight): RowWeights =>
 /** A convolution's rows, all at once. */
 export const gatheredRows = ({ outputs, taps, channels, dtype, fill }: ConvolutionRows): RowWeights => {
   const inputs = taps * channels
-  const bytes = new Uint8Array(outputs * inputs * (dtype === 'BF16' ? 2 : 4))
+  const bytes = new Uint8Array(outputs * inputs * bytesPerWeight[dtype])
   fill(bytes, 0, outputs)
   return { outputs, inputs, dtype, bytes }
 }
@@ -69,10 +77,12 @@ export const packRows = (
   }
 }
 
+const storedFormats: Record<WeightDtype, WeightFormat> = { F32: 'f32', BF16: 'bf16', F16: 'f16' }
+
 const formatOf = (precision: Precision, dtype: StoredWeight['dtype']): WeightFormat => {
   switch (precision) {
     case 'stored':
-      return dtype === 'BF16' ? 'bf16' : 'f32'
+      return storedFormats[dtype]
     case 'f32':
     case 'bf16':
     case 'int8':
@@ -92,21 +102,16 @@ const encode = (
   const padded = vectors * weightsPerVector[format]
   switch (format) {
     case 'bf16': {
-      const values = dtype === 'BF16' ? halves(bytes) : f32ToBf16(widened(rows))
+      const values = dtype === 'BF16' ? halves(bytes) : f32ToBf16(widenedWeight(rows))
       return { data: pad(values, inputs, padded) }
     }
+    case 'f16':
+      return { data: pad(halves(bytes), inputs, padded) }
     case 'f32':
-      return { data: pad(widened(rows), inputs, padded) }
+      return { data: pad(widenedWeight(rows), inputs, padded) }
     case 'int8':
-      return quantise(widened(rows), inputs, padded)
+      return quantise(widenedWeight(rows), inputs, padded)
   }
-}
-
-/** As float32: a copy, or a view where the bytes are float32 already and lie so that they can be read as such. */
-export const widened = ({ dtype, bytes }: Pick<StoredWeight, 'dtype' | 'bytes'>): Float32Array => {
-  if (dtype === 'BF16') return bf16ToF32(bytes)
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
-  return new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4)
 }
 
 const halves = (bytes: Uint8Array): Uint16Array => {

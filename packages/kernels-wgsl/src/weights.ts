@@ -15,9 +15,10 @@ import {
   filtersByStep,
   repeatedBias,
   transposedConvolutionRows,
+  widenedWeight,
 } from '@pocket/nn'
 import type { Gpu } from './gpu.ts'
-import { gatheredRows, type PackedWeights, packRows, storedRows, widened } from './pack.ts'
+import { gatheredRows, type PackedWeights, packRows, storedRows } from './pack.ts'
 
 /** Handles to weights on a device. */
 
@@ -74,7 +75,7 @@ export const gpuTransposedConvolution = (
   const geometry = { inputChannels, outputChannels, kernel, stride, depthwise }
   if (depthwise) {
     const filters = {
-      buffer: gpu.store(label, filtersByStep(widened(weight), inputChannels)),
+      buffer: gpu.store(label, filtersByStep(widenedWeight(weight), inputChannels)),
       bias: bias && gpu.store(`${label}, bias`, bias),
     }
     return { ...geometry, packed: undefined, filters }

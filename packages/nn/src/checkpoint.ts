@@ -1,4 +1,5 @@
 import type { Dtype, NdArray } from '@pocket/safetensors'
+import { isWeightDtype } from './stored-weight.ts'
 import type { StoredWeight } from './weights.ts'
 
 /** What a network needs of a weight file: `SafeTensors` and every `TensorReader` of `@pocket/safetensors` fit. */
@@ -61,12 +62,16 @@ export class Checkpoint {
     return (await this.#reader.f32(this.#prefix + name)).data
   }
 
-  /** The tensor as it is stored where executors take it so (BF16, F32), else widened to float32. */
+  /** The tensor as it is stored where executors take it so (BF16, F16, F32), else widened to float32. */
   async stored(name: string, shape: readonly number[], into?: Uint8Array): Promise<StoredWeight> {
     this.#expect(name, shape)
     const { dtype } = this.#reader.info(this.#prefix + name)
-    if (dtype === 'BF16' || dtype === 'F32') {
-      return { dtype, shape, bytes: await this.#reader.bytes(this.#prefix + name, into) }
+    if (isWeightDtype(dtype)) {
+      return {
+        dtype,
+        shape,
+        bytes: await this.#reader.bytes(this.#prefix + name, into),
+      }
     }
     const { data } = await this.#reader.f32(this.#prefix + name)
     return { dtype: 'F32', shape, bytes: new Uint8Array(data.buffer, data.byteOffset, data.byteLength) }

@@ -1,22 +1,25 @@
-import type { StoredWeight } from './weights.ts'
+import { bytesPerWeight } from './stored-weight.ts'
+import type { StoredWeight, WeightDtype } from './weights.ts'
 
 /**
  * What executors that compute convolutions as products make of a checkpoint's weights: the rows of one matrix, in the
  * order in which a row of x holds its receptive field, time step by time step.
  */
-export interface ConvolutionRows {
+export interface ConvolutionRows<Dtype extends WeightDtype = WeightDtype> {
   readonly outputs: number
   /** Time steps that an output sees. */
   readonly taps: number
   /** Inputs of a tap; a row has `taps · channels` weights. */
   readonly channels: number
-  readonly dtype: StoredWeight['dtype']
+  readonly dtype: Dtype
   /** Writes rows `first … first + count` to `into`, in the bytes of `dtype`, on an address that is a multiple of its size. */
   fill(into: Uint8Array, first: number, count: number): void
 }
 
 /** `[outputChannels, inputChannels, kernel]` to `[outputChannels, kernel · inputChannels]`: the order of the rows of x. */
-export const convolutionRows = (weight: StoredWeight): ConvolutionRows => {
+export const convolutionRows = <Dtype extends WeightDtype>(
+  weight: StoredWeight<Dtype>,
+): ConvolutionRows<Dtype> => {
   const [outputs = 0, channels = 0, kernel = 0] = weight.shape
   return gather(weight, {
     outputs,
@@ -32,7 +35,10 @@ export const convolutionRows = (weight: StoredWeight): ConvolutionRows => {
  * `[inputChannels, outputChannels, kernel]` to `[stride · outputChannels, taps · inputChannels]`: one row of outputs
  * is `stride` rows of the result, and the oldest of the `taps` input rows comes first.
  */
-export const transposedConvolutionRows = (weight: StoredWeight, stride: number): ConvolutionRows => {
+export const transposedConvolutionRows = <Dtype extends WeightDtype>(
+  weight: StoredWeight<Dtype>,
+  stride: number,
+): ConvolutionRows<Dtype> => {
   const [channels = 0, outputChannels = 0, kernel = 0] = weight.shape
   const taps = kernel / stride
   return gather(weight, {
@@ -72,9 +78,12 @@ interface Order {
   readonly channelStride: number
 }
 
-const gather = ({ dtype, bytes }: StoredWeight, order: Order): ConvolutionRows => {
+const gather = <Dtype extends WeightDtype>(
+  { dtype, bytes }: StoredWeight<Dtype>,
+  order: Order,
+): ConvolutionRows<Dtype> => {
   const { outputs, taps, channels, channelStride } = order
-  const bytesPerValue = dtype === 'BF16' ? 2 : 4
+  const bytesPerValue = bytesPerWeight[dtype]
   const values = patterns(dtype, bytes.byteOffset % bytesPerValue === 0 ? bytes : bytes.slice())
   return {
     outputs,
@@ -98,9 +107,9 @@ const gather = ({ dtype, bytes }: StoredWeight, order: Order): ConvolutionRows =
 
 /** The values' bits: they are moved, not computed with. */
 const patterns = (
-  dtype: StoredWeight['dtype'],
+  dtype: WeightDtype,
   { buffer, byteOffset, byteLength }: Uint8Array,
 ): Uint16Array | Uint32Array =>
-  dtype === 'BF16'
+  bytesPerWeight[dtype] === 2
     ? new Uint16Array(buffer, byteOffset, byteLength / 2)
     : new Uint32Array(buffer, byteOffset, byteLength / 4)

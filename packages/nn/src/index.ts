@@ -36,6 +36,7 @@ export {
   type KvCacheLane,
   type KvCacheOptions,
 } from './states.ts'
+export { bytesPerWeight, widenedWeight, withoutF16 } from './stored-weight.ts'
 export { isTensor, type Tensor } from './tensor.ts'
 export {
   loadTransformer,
@@ -55,4 +56,5 @@ export type {
   TransposedConvolution,
   TransposedConvolutionSource,
   Vector,
+  WeightDtype,
 } from './weights.ts'

@@ -1,9 +1,8 @@
 import { KernelError } from './errors.ts'
+import { bytesPerWeight } from './stored-weight.ts'
 import type { ConvolutionSource, MatrixSource, StoredWeight, TransposedConvolutionSource } from './weights.ts'
 
 /** What every executor refuses of weights, before any memory is taken: KernelError `shape`. */
-
-const bytesPerValue: Record<StoredWeight['dtype'], number> = { F32: 4, BF16: 2 }
 
 export const checkMatrix = ({ weight, bias }: MatrixSource): void => {
   checkWeight('matrix', weight, 2)
@@ -37,7 +36,7 @@ export const checkTransposedConvolution = (source: TransposedConvolutionSource):
 const checkWeight = (what: string, { dtype, shape, bytes }: StoredWeight, rank: number): void => {
   check(shape.length === rank, `${what}: weights of [${shape.join(', ')}], expected ${rank} dimensions`)
   for (const size of shape) checkSize(`${what}: weights of [${shape.join(', ')}]: a size`, size)
-  const expected = shape.reduce((product, size) => product * size, bytesPerValue[dtype])
+  const expected = shape.reduce((product, size) => product * size, bytesPerWeight[dtype])
   check(
     bytes.byteLength === expected,
     `${what}: ${dtype} weights of [${shape.join(', ')}] are ${expected} bytes, found ${bytes.byteLength}`,

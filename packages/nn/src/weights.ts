@@ -44,9 +44,12 @@ export interface TransposedConvolution {
   readonly depthwise: boolean
 }
 
+/** What executors take weights in. */
+export type WeightDtype = 'F32' | 'BF16' | 'F16'
+
 /** A weight as a checkpoint stores it: little-endian values, row-major in `shape`. */
-export interface StoredWeight {
-  readonly dtype: 'F32' | 'BF16'
+export interface StoredWeight<Dtype extends WeightDtype = WeightDtype> {
+  readonly dtype: Dtype
   readonly shape: readonly number[]
   readonly bytes: Uint8Array
 }

@@ -1,4 +1,4 @@
-import { Checkpoint, type CheckpointProblem } from '@pocket/nn'
+import { Checkpoint, type CheckpointProblem, widenedWeight } from '@pocket/nn'
 import { openSource, SafeTensors } from '@pocket/safetensors'
 import { writeTensorFile } from '@tooling/fixtures'
 import { describe, expect, it } from 'vitest'
@@ -16,6 +16,7 @@ const open = (prefix: string): Checkpoint => {
   const file = writeTensorFile([
     { name: `${prefix}weight`, dtype: 'F32', shape: [2, 1], bytes: floats(1, 2) },
     { name: `${prefix}half`, dtype: 'BF16', shape: [2], bytes: Uint8Array.of(0x80, 0x3f, 0, 0xc0) },
+    { name: `${prefix}float16`, dtype: 'F16', shape: [2], bytes: Uint8Array.of(0, 0x3c, 0, 0xc0) },
     { name: `${prefix}double`, dtype: 'F64', shape: [1], bytes: new Uint8Array(Float64Array.of(0.5).buffer) },
     { name: `${prefix}ids`, dtype: 'I64', shape: [1], bytes: new Uint8Array(8) },
     { name: `${prefix}t.layers.0.linear1.weight`, dtype: 'F32', shape: [1], bytes: floats(0) },
@@ -88,8 +89,15 @@ describe.each(['net.', ''])('a checkpoint whose names begin with "%s"', (prefix)
     expect(checkpoint.countLayers('t.')).toBe(2)
   })
 
-  it('hands out BF16 and F32 as stored and widens the rest', async () => {
-    expect(await checkpoint.stored('half', [2])).toMatchObject({ dtype: 'BF16', shape: [2] })
+  it('hands out BF16, F16 and F32 as stored and widens the rest', async () => {
+    const half = await checkpoint.stored('half', [2])
+    expect(half).toMatchObject({ dtype: 'BF16', shape: [2] })
+    const float16 = await checkpoint.stored('float16', [2])
+    expect(float16).toMatchObject({ dtype: 'F16', shape: [2] })
+    expect([half, float16].map((weight) => [...widenedWeight(weight)])).toEqual([
+      [1, -2],
+      [1, -2],
+    ])
     const double = await checkpoint.stored('double', [1])
     expect(double.dtype).toBe('F32')
     expect([...new Float32Array(double.bytes.slice().buffer)]).toEqual([0.5])

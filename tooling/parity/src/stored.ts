@@ -8,6 +8,11 @@ export const stored = (shape: number[], seed: number, dtype: StoredWeight['dtype
     shape.reduce((product, size) => product * size, 1),
     seed,
   )
-  const bytes = dtype === 'F32' ? new Uint8Array(values.buffer) : new Uint8Array(f32ToBf16(values).buffer)
-  return { dtype, shape, bytes }
+  return { dtype, shape, bytes: new Uint8Array(encode[dtype](values).buffer) }
+}
+
+const encode: Record<StoredWeight['dtype'], (values: Float32Array) => ArrayBufferView> = {
+  F32: (values) => values,
+  BF16: f32ToBf16,
+  F16: (values) => new Float16Array(values),
 }

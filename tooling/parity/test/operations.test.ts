@@ -39,7 +39,7 @@ const outputs = async (kernels: Kernels, build: Build, runs: number): Promise<Fl
 
 const oracle = await createCpuKernels({ simd: 'scalar' })
 const size = (max: number) => fc.integer({ min: 1, max })
-const dtype = fc.constantFrom('F32' as const, 'BF16' as const)
+const dtype = fc.constantFrom('F32' as const, 'BF16' as const, 'F16' as const)
 const activation = fc.constantFrom('none' as const, 'elu' as const, 'gelu' as const, 'silu' as const)
 
 // Cut as for a GPU, not for the processor that stands for one: slices and tiles of several sizes.
@@ -114,6 +114,27 @@ await describeOnGpu('computes what the oracle does', create, (kernels) => {
       await agree((on) => {
         const matrix = on.matrix({ weight: stored([outputs, inputs], 8, 'BF16') })
         return (ops) => ops.linear(ops.input('x', rows, inputs), matrix)
+      })
+    }
+  })
+
+  it('linear over float16 from the least to the greatest', async () => {
+    const [outputs, inputs] = [12, 200]
+    // Multiples of 2⁻²⁴ without a leading one, numbers of order one, and up to 65504.
+    for (const [first, count] of [
+      [1, 0x3ff],
+      [0x3800, 0x800],
+      [0x7800, 0x3ff],
+    ] as const) {
+      const patterns = Uint16Array.from(
+        { length: outputs * inputs },
+        (_, index) => (first + ((index * 739) % count)) | (index % 3 === 0 ? 0x8000 : 0),
+      )
+      await agree((on) => {
+        const matrix = on.matrix({
+          weight: { dtype: 'F16', shape: [outputs, inputs], bytes: new Uint8Array(patterns.buffer) },
+        })
+        return (ops) => ops.linear(ops.input('x', 2, inputs), matrix)
       })
     }
   })

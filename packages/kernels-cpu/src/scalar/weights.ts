@@ -1,15 +1,15 @@
-import type {
-  Convolution,
-  ConvolutionSource,
-  Matrix,
-  MatrixSource,
-  Precision,
-  StoredWeight,
-  TransposedConvolution,
-  TransposedConvolutionSource,
-  Vector,
+import {
+  type Convolution,
+  type ConvolutionSource,
+  type Matrix,
+  type MatrixSource,
+  type Precision,
+  type StoredWeight,
+  type TransposedConvolution,
+  type TransposedConvolutionSource,
+  type Vector,
+  widenedWeight,
 } from '@pocket/nn'
-import { bf16ToF32 } from '@pocket/safetensors'
 import { convolutionTaps, type IntegerTaps, isInteger, matrixTaps } from '../integers.ts'
 import { type IntegerWeights, quantizeWeights } from './integers.ts'
 
@@ -123,7 +123,7 @@ const kept = (
 
 const widen = ({ dtype, bytes }: StoredWeight): Float32Array =>
   // A copy in either case: the source's bytes are not ours to keep, and may lie at any offset.
-  dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.slice().buffer)
+  widenedWeight({ dtype, bytes: dtype === 'F32' ? bytes.slice() : bytes })
 
 const roundToBf16 = (values: Float32Array): void => {
   const bits = new Uint32Array(values.buffer)

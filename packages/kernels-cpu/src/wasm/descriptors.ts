@@ -1,4 +1,5 @@
-import type { Activation, StoredWeight } from '@pocket/nn'
+import type { Activation } from '@pocket/nn'
+import type { Dtype } from './pack.ts'
 import type { Runtime } from './runtime.ts'
 
 /**
@@ -175,7 +176,7 @@ export const formatCodes = {
 } as const
 
 /** `Conversion` of assembly/pack.ts, by what is read and what is kept. */
-export const conversionCodes: Record<StoredWeight['dtype'], Record<StoredWeight['dtype'], number>> = {
+export const conversionCodes: Record<Dtype, Record<Dtype, number>> = {
   F32: { F32: 0, BF16: 1 },
   BF16: { F32: 2, BF16: 3 },
 }

@@ -1,4 +1,4 @@
-import type { Precision, StoredWeight } from '@pocket/nn'
+import type { Precision, WeightDtype } from '@pocket/nn'
 import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
 import type { IntegerPrecision, IntegerTaps } from '../integers.ts'
 import { conversionCodes, formatCodes } from './descriptors.ts'
@@ -10,7 +10,8 @@ export const panelWidth = 8
 /** Matrices of fewer outputs are kept as rows: of a panel most would be padding. */
 const narrowest = 4
 
-type Dtype = StoredWeight['dtype']
+/** What there are kernels for. */
+export type Dtype = Exclude<WeightDtype, 'F16'>
 
 export const bytesPerValue: Record<Dtype, number> = { F32: 4, BF16: 2 }
 

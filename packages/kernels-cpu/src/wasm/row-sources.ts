@@ -1,9 +1,9 @@
 import type { ConvolutionRows, StoredWeight } from '@pocket/nn'
 import { convolutionTaps, matrixTaps } from '../integers.ts'
-import { bytesPerValue, type RowSource } from './pack.ts'
+import { bytesPerValue, type Dtype, type RowSource } from './pack.ts'
 
 /** A linear layer's `[outputs, inputs]`: as it is. */
-export const matrixSource = ({ dtype, shape, bytes }: StoredWeight): RowSource => {
+export const matrixSource = ({ dtype, shape, bytes }: StoredWeight<Dtype>): RowSource => {
   const [outputs = 0, inputs = 0] = shape
   const rowBytes = inputs * bytesPerValue[dtype]
   return {
@@ -16,7 +16,13 @@ export const matrixSource = ({ dtype, shape, bytes }: StoredWeight): RowSource =
 }
 
 /** A convolution's rows; each time step has a scale of its own where they become integers. */
-export const convolutionSource = ({ outputs, taps, channels, dtype, fill }: ConvolutionRows): RowSource => ({
+export const convolutionSource = ({
+  outputs,
+  taps,
+  channels,
+  dtype,
+  fill,
+}: ConvolutionRows<Dtype>): RowSource => ({
   outputs,
   inputs: taps * channels,
   dtype,

@@ -14,8 +14,9 @@ import {
   type TransposedConvolutionSource,
   transposedConvolutionRows,
   type Vector,
+  widenedWeight,
+  withoutF16,
 } from '@pocket/nn'
-import { bf16ToF32 } from '@pocket/safetensors'
 import { isInteger } from '../integers.ts'
 import { type PackedWeights, packWeights, type RowSource } from './pack.ts'
 import { packIntegers } from './pack-integers.ts'
@@ -58,7 +59,8 @@ export const wasmVector = (runtime: Runtime, values: Float32Array): WasmVector =
 
 export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix => {
   checkMatrix(source)
-  const { weight, bias, precision = 'stored' } = source
+  const { bias, precision = 'stored' } = source
+  const weight = withoutF16(source.weight)
   const [outputs = 0, inputs = 0] = weight.shape
   const what = `a matrix of [${outputs}, ${inputs}]`
   const packed = pack(runtime, matrixSource(weight), precision, what)
@@ -67,7 +69,8 @@ export const wasmMatrix = (runtime: Runtime, source: MatrixSource): WasmMatrix =
 
 export const wasmConvolution = (runtime: Runtime, source: ConvolutionSource): WasmConvolution => {
   checkConvolution(source)
-  const { weight, bias, stride = 1, dilation = 1, padding = 'zero', precision = 'stored' } = source
+  const { bias, stride = 1, dilation = 1, padding = 'zero', precision = 'stored' } = source
+  const weight = withoutF16(source.weight)
   const [outputChannels = 0, inputChannels = 0, kernel = 0] = weight.shape
   const what = `a convolution of [${outputChannels}, ${inputChannels}, ${kernel}]`
   const packed = pack(runtime, convolutionSource(convolutionRows(weight)), precision, what)
@@ -80,7 +83,8 @@ export const wasmTransposedConvolution = (
   source: TransposedConvolutionSource,
 ): WasmTransposedConvolution => {
   checkTransposedConvolution(source)
-  const { weight, bias, stride, depthwise = false, precision = 'stored' } = source
+  const { bias, stride, depthwise = false, precision = 'stored' } = source
+  const weight = withoutF16(source.weight)
   const [inputChannels = 0, columns = 0, kernel = 0] = weight.shape
   const outputChannels = depthwise ? inputChannels : columns
   const what = `a transposed convolution of [${inputChannels}, ${columns}, ${kernel}]`
@@ -108,8 +112,6 @@ const storeBias = (runtime: Runtime, bias: Float32Array | undefined, what: strin
 
 /** `[channels, 1, kernel]` to `[kernel, channels]`, so that four channels are filtered at once. */
 const storeFilters = (runtime: Runtime, source: TransposedConvolutionSource, what: string): number => {
-  const { dtype, shape, bytes } = source.weight
-  const [channels = 0] = shape
-  const stored = dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.slice().buffer)
-  return runtime.store(filtersByStep(stored, channels), what)
+  const [channels = 0] = source.weight.shape
+  return runtime.store(filtersByStep(widenedWeight(source.weight), channels), what)
 }
