@@ -85,7 +85,7 @@ export class DevicePlan implements GpuPlan {
     const stretch = this.#bound.stretch(name)
     const [values = new Float32Array()] = await this.#gpu.read([stretch])
     if (this.#failure !== undefined) throw this.#failure
-    await this.#gpu.checkMemory(this.#bound.buffers())
+    await this.#gpu.checkMemory(this.#buffers())
     const { tensor, laneStride } = stretch
     const lanes = this.#bound.lanes.length
     return ndArray(withoutPadding(values, tensor, lanes, laneStride), [lanes * tensor.rows, tensor.columns])
@@ -135,6 +135,11 @@ export class DevicePlan implements GpuPlan {
     this.#gpu.timeline.enqueue(ready, job).catch((error: unknown) => {
       this.#failure ??= error
     })
+  }
+
+  *#buffers(): Iterable<GPUBuffer> {
+    yield* this.#bound.buffers()
+    if (this.#control) yield this.#control
   }
 
   #checkAlive(): void {

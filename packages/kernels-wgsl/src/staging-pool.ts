@@ -48,8 +48,7 @@ export class StagingPool {
       const mapped = buffer.mapAsync(mapModeRead, 0, Math.ceil(bytes / 4) * 4)
       await (this.#host.hasToBeNudged ? nudged(this.#host.device.queue, mapped) : mapped)
     } catch (cause) {
-      this.#host.free(buffer)
-      await this.#host.checkMemory([buffer])
+      await this.#host.checkMemory([buffer]).finally(() => this.#host.free(buffer))
       // A lost device rejects this before its own promise has told.
       await Promise.race([this.#host.device.lost, new Promise((resolve) => setTimeout(resolve, 50))])
       if (this.#host.isLost) throw this.#host.lostError(cause)

@@ -131,7 +131,11 @@ export class DeviceStream implements GpuStream {
       return staging
     })
     const values = new Float32Array(await this.#gpu.staging.collect(staging, bytes))
-    await this.#gpu.checkMemory(this.#bound.buffers())
+    await this.#gpu.checkMemory(this.#buffers()).catch((error: unknown) => {
+      // It may be the one that is not there: the next submission asks for another.
+      this.#freeUpload()
+      throw error
+    })
     let from = 0
     return rows.map(() => {
       const results: Record<string, Float32Array> = {}
@@ -178,7 +182,7 @@ export class DeviceStream implements GpuStream {
     this.#disposed = true
     this.#gpu.timeline.enqueue(undefined, () => {
       this.#bound.dispose()
-      if (this.#upload) this.#gpu.free(this.#upload)
+      this.#freeUpload()
     })
   }
 
@@ -249,10 +253,20 @@ export class DeviceStream implements GpuStream {
   /** The buffer for `bytes` bytes: one for all submissions, since what it held is read before the next is written. */
   #uploadOf(bytes: number): GPUBuffer {
     if (this.#upload && this.#upload.size >= bytes) return this.#upload
-    if (this.#upload) this.#gpu.free(this.#upload)
+    this.#freeUpload()
     const label = `${this.#bound.recording.label}: upload`
     this.#upload = this.#gpu.storage(label, roomFor(bytes))
     return this.#upload
+  }
+
+  #freeUpload(): void {
+    if (this.#upload) this.#gpu.free(this.#upload)
+    this.#upload = undefined
+  }
+
+  *#buffers(): Iterable<GPUBuffer> {
+    yield* this.#bound.buffers()
+    if (this.#upload) yield this.#upload
   }
 
   #checkAlive(): void {

@@ -125,6 +125,27 @@ describe('a GPU without memory', () => {
     }
   }
 
+  it('is told by whoever has no buffer left to be given words or results through', async () => {
+    device.addEventListener('uncapturederror', (event) => event.preventDefault())
+    const recording = network()
+    const stream = kernels.stream(recording, { inputs: ['x'], outputs: ['y'] })
+    const plan = kernels.plan(recording)
+    const row = { x: new Float32Array(4) }
+    await stream.submit([row])
+    fill()
+    // What is left, by halves.
+    const caches = Array.from({ length: 19 }, (_, halvings) =>
+      kernels.kvCache({ heads: 1, headDim: 4, capacity: 2 ** (22 - halvings), maxPeriod: 10000 }),
+    )
+    const refused = { code: 'out-of-memory', message: expect.stringMatching(/upload|staging/) }
+    await expect(stream.submit(Array.from({ length: 5 }, () => row))).rejects.toMatchObject(refused)
+    plan.run()
+    // Of the size that the stream has left behind.
+    expect((await plan.read('y')).shape).toEqual([1, 4])
+    for (const cache of caches) cache.dispose()
+    await expect(stream.submit([row])).resolves.toHaveLength(1)
+  })
+
   it('is told by whoever reads what was computed without', async () => {
     // Whatever uses what is not there fails too, and is told beside the calls.
     const beside = vi.fn((event: GPUUncapturedErrorEvent) => event.preventDefault())

@@ -1,15 +1,21 @@
 /**
  * Measures whole frames, from a latent and noise to 80 ms of sound, at full size with generated weights: on the GPU with
  * one to eight frames a submission, one to three submissions under way and one to eight lanes, and on the CPU of the
- * same machine. `node bench/frames.ts [quick]`; where there is no network, bundle it first (README.md).
+ * same machine. `node bench/frames.ts [quick] [sweep] [tune] [formats]`; where there is no network, bundle it first (README.md).
  */
 import process from 'node:process'
 import { FlowLm, type KvSnapshot } from '@pocket/flowlm'
 import { createCpuKernels } from '@pocket/kernels-cpu'
-import { createGpuKernels, type DispatchTime, type GpuKernels, type GpuStream } from '@pocket/kernels-wgsl'
+import {
+  createGpuKernels,
+  type DispatchTime,
+  type GpuKernels,
+  type GpuStream,
+  type TuningTrial,
+} from '@pocket/kernels-wgsl'
 import { MimiCodec } from '@pocket/mimi'
 import { type Kernels, record } from '@pocket/nn'
-import { SafeTensors } from '@pocket/safetensors'
+import { bf16ToF32, SafeTensors } from '@pocket/safetensors'
 import { fullWeights, noise, relativeL2, writeTensorFile } from '@tooling/fixtures'
 import { create } from 'webgpu'
 
@@ -31,14 +37,28 @@ const frames = Number(process.env.FRAMES ?? 96)
 
 const weights = SafeTensors.fromBytes(writeTensorFile([...fullWeights()]))
 
+const float16 = (): SafeTensors => {
+  const tensors = [...fullWeights()].map(({ name, shape, bytes }) => {
+    const values = new Float16Array(bf16ToF32(bytes))
+    return { name, shape, dtype: 'F16' as const, bytes: new Uint8Array(values.buffer) }
+  })
+  return SafeTensors.fromBytes(writeTensorFile(tensors))
+}
+
 interface Model {
   readonly flowLm: FlowLm
   readonly codec: MimiCodec
 }
 
-const load = async (kernels: Kernels): Promise<Model> => ({
-  flowLm: await FlowLm.load(weights, kernels),
-  codec: await MimiCodec.load(weights, kernels),
+const load = async (
+  kernels: Kernels,
+  {
+    file = weights,
+    precision = 'stored',
+  }: { file?: SafeTensors; precision?: 'stored' | 'f32' | 'int8' } = {},
+): Promise<Model> => ({
+  flowLm: await FlowLm.load(file, kernels, { precision }),
+  codec: await MimiCodec.load(file, kernels),
 })
 
 const voiceOf = ({ flowLm }: Model): KvSnapshot => {
@@ -66,15 +86,21 @@ const recordFrame = ({ flowLm, codec }: Model, state: ReturnType<FlowLm['createS
     ops.tap('eos', eos)
     ops.tap('pcm', decoder.describe(ops, denormalized))
   })
-  return { recording, initial: { ...pass.constants, latent: pass.beginning } }
+  return { recording, decoder, initial: { ...pass.constants, latent: pass.beginning } }
 }
 
-const openStream = (kernels: GpuKernels, model: Model): { stream: GpuStream; lanes: number } => {
+interface Opened {
+  readonly stream: GpuStream
+  readonly lanes: number
+  dispose(): void
+}
+
+const openStream = (kernels: GpuKernels, model: Model): Opened => {
   const { lanes } = kernels
   const state = model.flowLm.createState(
     lanes === 1 ? { adopt: voiceOf(model), capacity: heard + 4 * frames } : { capacity: heard + 4 * frames },
   )
-  const { recording, initial } = recordFrame(model, state)
+  const { recording, decoder, initial } = recordFrame(model, state)
   const stream = kernels.stream(recording, {
     feedback: { latent: 'next' },
     inputs: ['noise'],
@@ -83,7 +109,10 @@ const openStream = (kernels: GpuKernels, model: Model): { stream: GpuStream; lan
   for (const [name, values] of Object.entries(initial)) {
     for (let lane = 0; lane < lanes; lane++) stream.write(name, values, lane)
   }
-  return { stream, lanes }
+  const dispose = (): void => {
+    for (const part of [stream, decoder, state]) part.dispose()
+  }
+  return { stream, lanes, dispose }
 }
 
 const rowsOf = ({ latentDim }: { latentDim: number }, lanes: number, first: number, count: number) =>
@@ -96,7 +125,7 @@ const rowsOf = ({ latentDim }: { latentDim: number }, lanes: number, first: numb
 
 /** Milliseconds a frame over `frames` frames, `perSubmit` in a submission and `inFlight` submissions under way. */
 const pace = async (
-  { stream, lanes }: { stream: GpuStream; lanes: number },
+  { stream, lanes }: Opened,
   model: Model,
   perSubmit: number,
   inFlight: number,
@@ -153,7 +182,7 @@ const measureGpu = async (lanes: number, options: { profile: boolean; all: boole
   )
   // A GPU that has rested takes a while to reach its full clock.
   for (let round = 0; round < 12; round++) {
-    opened.stream.dispose()
+    opened.dispose()
     opened = openStream(kernels, model)
     await pace(opened, model, 4, 3)
   }
@@ -168,7 +197,7 @@ const measureGpu = async (lanes: number, options: { profile: boolean; all: boole
       ] as const)
   let reference: Float32Array[] | undefined
   for (const [perSubmit, inFlight] of choices) {
-    opened.stream.dispose()
+    opened.dispose()
     opened = openStream(kernels, model)
     const { milliseconds, pcm } = await pace(opened, model, perSubmit, inFlight)
     reference ??= pcm
@@ -184,6 +213,93 @@ const measureGpu = async (lanes: number, options: { profile: boolean; all: boole
   }
   kernels.dispose()
   return { pcm: reference ?? [] }
+}
+
+const seconds = (begin: number): string => `${((performance.now() - begin) / 1000).toFixed(1)} s`
+
+/** Frames in step and under way, in milliseconds. */
+const paces = async (kernels: GpuKernels, model: Model): Promise<string> => {
+  const cells: string[] = []
+  for (const [perSubmit, inFlight] of [
+    [1, 1],
+    [1, 3],
+    [4, 2],
+  ] as const) {
+    const times: number[] = []
+    for (let round = 0; round < 5; round++) {
+      const opened = openStream(kernels, model)
+      times.push((await pace(opened, model, perSubmit, inFlight)).milliseconds)
+      opened.dispose()
+    }
+    cells.push(median(times).toFixed(3))
+  }
+  return cells.join(' / ')
+}
+
+const sumOf = (times: Times): string =>
+  [...times.values()].reduce((sum, { microseconds }) => sum + microseconds, 0).toFixed(0)
+
+/** What the tuner finds, within its usual time and with all the time it wants. */
+const measureTuning = async (lanes: number): Promise<void> => {
+  const kernels = await createGpuKernels({ adapter: await adapterOf(), lanes })
+  const model = await load(kernels)
+  const trial = (): TuningTrial => {
+    const { stream, dispose } = openStream(kernels, model)
+    const rows = rowsOf(model.codec.config, lanes, 0, 4)
+    return {
+      ready: () => stream.ready(),
+      run: async () => (await stream.submit(rows)).flatMap((outputs) => Object.values(outputs)),
+      dispose,
+    }
+  }
+  const report = async (): Promise<string> => {
+    const { stream, dispose } = openStream(kernels, model)
+    await stream.submit(rowsOf(model.codec.config, lanes, 0, 1))
+    const times = `${await paces(kernels, model)} ms a frame, kernels ${sumOf(await timesOf(stream))} µs`
+    dispose()
+    return `${JSON.stringify(kernels.tuning)}: ${times}`
+  }
+  print(`\ntuning, lanes ${lanes} (k 1 in flight 1 / 1 in flight 3 / 4 in flight 2)`)
+  print(`  default ${await report()}`)
+  for (const options of [{}, { bits: 'changed', budget: 1e5 }] as const) {
+    const begin = performance.now()
+    const { tried } = await kernels.tune(trial, options)
+    print(`  ${JSON.stringify(options)}: ${seconds(begin)}`)
+    for (const { tuning, milliseconds, bestMilliseconds, sameBits } of tried) {
+      const gain =
+        milliseconds && bestMilliseconds
+          ? `${(100 * (1 - milliseconds / bestMilliseconds)).toFixed(1)} %`
+          : '—'
+      print(`    ${gain.padStart(7)} ${sameBits ? 'same bits ' : 'other bits'} ${JSON.stringify(tuning)}`)
+    }
+    print(`  chosen ${await report()}`)
+  }
+  kernels.dispose()
+}
+
+/** The language model's weights as they may be kept; the codec's are as stored. */
+const measureFormats = async (): Promise<void> => {
+  print('\nweights (k 1 in flight 1 / 1 in flight 3 / 4 in flight 2)')
+  for (const [name, options] of [
+    ['BF16', {}],
+    ['F16', { file: float16() }],
+    ['F32', { precision: 'f32' }],
+    ['int8', { precision: 'int8' }],
+    ['BF16 again', {}],
+  ] as const) {
+    const kernels = await createGpuKernels({ adapter: await adapterOf() })
+    const model = await load(kernels, options)
+    const bytes = kernels.bytes
+    const { stream } = openStream(kernels, model)
+    await stream.submit(rowsOf(model.codec.config, 1, 0, 1))
+    // A GPU that has rested takes a while to reach its full clock.
+    await paces(kernels, model)
+    const times = await paces(kernels, model)
+    print(
+      `  ${name}: ${(bytes / 1e6).toFixed(0)} MB, ${times} ms a frame, kernels ${sumOf(await timesOf(stream))} µs`,
+    )
+    kernels.dispose()
+  }
 }
 
 /** Every kernel under several cuts of the work: microseconds a dispatch. */
@@ -264,9 +380,11 @@ const quick = process.argv.includes('quick')
 const gpu = await measureGpu(1, { profile: true, all: !quick })
 const furtherLanes = (process.env.LANES ?? '4 8').split(' ').map(Number).filter(Boolean)
 for (const lanes of furtherLanes) await measureGpu(lanes, { profile: lanes === 8, all: false })
+if (process.argv.includes('tune')) for (const lanes of [1, 8]) await measureTuning(lanes)
+if (process.argv.includes('formats')) await measureFormats()
 if (process.argv.includes('sweep')) for (const lanes of [1, 8]) await sweep(lanes)
 const cpu = await measureCpu(quick ? 12 : 40, 1)
-for (const threads of [2, 4, 8]) await measureCpu(quick ? 12 : 40, threads)
+if (!quick) for (const threads of [2, 4, 8]) await measureCpu(40, threads)
 const differences = cpu
   .slice(0, 12)
   .map((samples, frame) => relativeL2(gpu.pcm[frame] ?? samples.map(() => 0), samples))
