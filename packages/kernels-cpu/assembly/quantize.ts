@@ -24,7 +24,7 @@ export class Quantization {
 
 /**
  * 2⁻¹¹¹. From here on both the scale of a row and its inverse are normal numbers; a row (or the weights of an output)
- * of smaller values counts as zeros. `leastMagnitude` of src/integers.ts.
+ * of smaller values counts as zeros. `leastMagnitude` of `@pocket/nn`.
  */
 export const leastMagnitude: f32 = 3.851859888774472e-34
 

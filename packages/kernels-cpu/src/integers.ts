@@ -37,12 +37,6 @@ export const isInteger = (precision: Precision): precision is IntegerPrecision =
 export const sumLimit = ({ inputLimit }: IntegerFormat, tapInputs: number): number =>
   Math.floor((2 ** 31 - 1) / inputLimit) - tapInputs / 2 - 1
 
-/**
- * Rows, and weights of an output, none of which is as large as this count as zeros: from 2⁻¹¹¹ on, a scale and its
- * inverse are normal float32 numbers. `leastMagnitude` of assembly/quantize.ts.
- */
-export const leastMagnitude = 2 ** -111
-
 /** How the inputs of an output are cut into sums. */
 export interface IntegerTaps {
   readonly taps: number

@@ -1,7 +1,10 @@
 import {
   bytesPerWeight,
   type ConvolutionRows,
+  greatestMagnitude,
   KernelError,
+  leastMagnitude,
+  nearestInteger,
   type Precision,
   type StoredWeight,
   type WeightDtype,
@@ -129,7 +132,7 @@ const pad = <T extends Uint16Array | Float32Array>(values: T, inputs: number, pa
   return result
 }
 
-/** `w ≈ q · scale` with |q| ≤ 127, a scale for each output; nearest, ties to even, as the CPU's kernels round. */
+/** `w ≈ q · scale` with |q| ≤ 127, a scale for each output, as the CPU's kernels have them. */
 const quantise = (
   values: Float32Array,
   inputs: number,
@@ -140,19 +143,14 @@ const quantise = (
   const scales = new Float32Array(outputs)
   for (let output = 0; output < outputs; output++) {
     const row = values.subarray(output * inputs, (output + 1) * inputs)
-    const greatest = row.reduce((most, value) => Math.max(most, Math.abs(value)), 0)
+    const greatest = greatestMagnitude(row)
     if (greatest < leastMagnitude) continue
-    scales[output] = greatest / 127
-    const inverse = 127 / greatest
-    row.forEach((value, input) => {
-      data[output * padded + input] = roundToEven(value * inverse)
-    })
+    const scale = Math.fround(greatest / 127)
+    scales[output] = scale
+    const first = output * padded
+    for (let input = 0; input < inputs; input++) {
+      data[first + input] = nearestInteger(Math.fround((row[input] ?? 0) / scale))
+    }
   }
   return { data, scales }
 }
-
-/** Rows without a weight of this size count as zeros: a scale and its inverse must be normal numbers. */
-const leastMagnitude = 2 ** -111
-
-/** Adding 1.5 · 2⁵² leaves no room for a fraction: the processor rounds it away, ties to even. */
-const roundToEven = (value: number): number => value + 6755399441055744 - 6755399441055744

@@ -14,6 +14,7 @@ export {
 } from './convolution-weights.ts'
 export { KernelError, type KernelErrorCode } from './errors.ts'
 export { nextTurn } from './event-loop.ts'
+export { greatestMagnitude, leastMagnitude, nearestInteger } from './integers.ts'
 export type { Kernels, Plan, PlanOptions } from './kernels.ts'
 export { type Layout, layOut } from './layout.ts'
 export { type Activation, type Norm, type Operation, operands } from './operation.ts'

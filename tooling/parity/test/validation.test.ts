@@ -29,7 +29,7 @@ const shapesOf = (tensors: ReadonlyMap<string, { shape: number[]; dtype: Dtype }
   const info = (name: string) => {
     const found = tensors.get(name)
     if (!found) throw new Error(`no tensor ${name}`)
-    const size = found.dtype === 'BF16' ? 2 : 4
+    const size = found.dtype === 'F32' ? 4 : 2
     return { ...found, byteLength: found.shape.reduce((product, length) => product * length, size) }
   }
   return {
@@ -48,8 +48,8 @@ const shapesOf = (tensors: ReadonlyMap<string, { shape: number[]; dtype: Dtype }
 const tinyModel = (model: string): WeightReader =>
   SafeTensors.fromBytes(readFixture(`tiny/${model}/model.safetensors`))
 
-const fullModel = (): WeightReader =>
-  shapesOf(new Map([...fullWeights()].map(({ name, shape, dtype }) => [name, { shape, dtype }])))
+const fullModel = (_: string, dtype: Dtype): WeightReader =>
+  shapesOf(new Map([...fullWeights()].map(({ name, shape }) => [name, { shape, dtype }])))
 
 describe.each([
   {
@@ -60,12 +60,14 @@ describe.each([
   { title: 'without any feature', features: [], tuning: { unroll: 2, workgroup: 64 } },
 ])('every plan is valid, $title', ({ features, tuning }) => {
   it.each([
-    { model: 'tiny-2026-04', weights: tinyModel, lanes: 1 },
-    { model: 'tiny-2026-01', weights: tinyModel, lanes: 1 },
-    { model: 'tiny-24l', weights: tinyModel, lanes: 3 },
-    { model: 'full size', weights: fullModel, lanes: 1 },
-    { model: 'full size', weights: fullModel, lanes: 8 },
-  ])('$model, lanes: $lanes', async ({ model, weights, lanes }) => {
+    { model: 'tiny-2026-04', weights: tinyModel, lanes: 1, kept: 'BF16' },
+    { model: 'tiny-2026-01', weights: tinyModel, lanes: 1, kept: 'BF16' },
+    { model: 'tiny-24l', weights: tinyModel, lanes: 3, kept: 'BF16' },
+    { model: 'full size', weights: fullModel, lanes: 1, kept: 'BF16' },
+    { model: 'full size', weights: fullModel, lanes: 8, kept: 'BF16' },
+    { model: 'full size', weights: fullModel, lanes: 1, kept: 'F16' },
+    { model: 'full size', weights: fullModel, lanes: 1, kept: 'int8' },
+  ])('$model, weights $kept, lanes: $lanes', async ({ model, weights, lanes, kept }) => {
     const { device, problems } = await openDevice(features)
     // As a GPU would be used: what stands for one here is not meant to be fast.
     const kernels = await createGpuKernels({
@@ -74,9 +76,9 @@ describe.each([
       tuning: { threads: 1 << 16, ...tuning },
       selfTest: false,
     })
-    const reader = weights(model)
+    const reader = weights(model, kept === 'F16' ? 'F16' : 'BF16')
     const codec = await MimiCodec.load(reader, kernels)
-    const flowLm = await FlowLm.load(reader, kernels)
+    const flowLm = await FlowLm.load(reader, kernels, { precision: kept === 'int8' ? kept : 'stored' })
     const state = flowLm.createState({ capacity: 700 })
     const { dModel, latentDim } = flowLm.config
     const pass = flowLm.framePass(state, 2)

@@ -1,9 +1,9 @@
+import { greatestMagnitude, leastMagnitude, nearestInteger } from '@pocket/nn'
 import {
   type IntegerFormat,
   type IntegerPrecision,
   type IntegerTaps,
   integerFormats,
-  leastMagnitude,
   sumLimit,
 } from '../integers.ts'
 
@@ -38,7 +38,7 @@ export const quantizeWeights = (
     scales[o] = scale
     if (scale > 0)
       values.set(
-        row.map((weight) => integer(Math.fround(weight / scale))),
+        row.map((weight) => nearestInteger(Math.fround(weight / scale))),
         o * inputs,
       )
   }
@@ -66,18 +66,6 @@ export const quantizeRow = (row: Float32Array, limit: number): { values: Float32
   const greatest = greatestMagnitude(row)
   if (greatest < leastMagnitude) return { values: new Float32Array(row.length), scale: 0 }
   const inverse = Math.fround(limit / greatest)
-  const values = row.map((value) => integer(Math.fround(value * inverse)))
+  const values = row.map((value) => nearestInteger(Math.fround(value * inverse)))
   return { values, scale: Math.fround(greatest / limit) }
-}
-
-/** NaN where there is one. */
-const greatestMagnitude = (row: Float32Array): number =>
-  row.reduce((greatest, value) => Math.max(greatest, Math.abs(value)), 0)
-
-/** To the nearest, ties to even; what is no number is 0, and shows in the scale. */
-const integer = (x: number): number => {
-  if (!Number.isFinite(x)) return 0
-  const floor = Math.floor(x)
-  const half = x - floor
-  return half < 0.5 || (half === 0.5 && floor % 2 === 0) ? floor : floor + 1
 }

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
+import { leastMagnitude } from '@pocket/nn'
 import { describe, expect, it } from 'vitest'
-import { leastMagnitude } from '../../src/integers.ts'
 import * as descriptors from '../../src/wasm/descriptors.ts'
 import { kernelModule } from '../../src/wasm/module.ts'
 import { panelWidth } from '../../src/wasm/pack.ts'
