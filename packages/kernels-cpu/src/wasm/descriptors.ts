@@ -1,5 +1,4 @@
-import type { Activation } from '@pocket/nn'
-import type { Dtype } from './pack.ts'
+import type { Activation, WeightDtype } from '@pocket/nn'
 import type { Runtime } from './runtime.ts'
 
 /**
@@ -174,6 +173,9 @@ export const formatCodes = {
   i16Panels: 4,
   i8DigitPanels: 5,
 } as const
+
+/** What there are kernels for. */
+export type Dtype = Exclude<WeightDtype, 'F16'>
 
 /** `Conversion` of assembly/pack.ts, by what is read and what is kept. */
 export const conversionCodes: Record<Dtype, Record<Dtype, number>> = {

@@ -1,7 +1,7 @@
-import type { Precision, WeightDtype } from '@pocket/nn'
+import type { Precision } from '@pocket/nn'
 import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
 import type { IntegerPrecision, IntegerTaps } from '../integers.ts'
-import { conversionCodes, formatCodes } from './descriptors.ts'
+import { conversionCodes, type Dtype, formatCodes } from './descriptors.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Outputs that lie side by side in memory; `panelWidth` of assembly/product.ts. */
@@ -9,9 +9,6 @@ export const panelWidth = 8
 
 /** Matrices of fewer outputs are kept as rows: of a panel most would be padding. */
 const narrowest = 4
-
-/** What there are kernels for. */
-export type Dtype = Exclude<WeightDtype, 'F16'>
 
 export const bytesPerValue: Record<Dtype, number> = { F32: 4, BF16: 2 }
 

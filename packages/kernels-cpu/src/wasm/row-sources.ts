@@ -1,6 +1,7 @@
 import type { ConvolutionRows, StoredWeight } from '@pocket/nn'
 import { convolutionTaps, matrixTaps } from '../integers.ts'
-import { bytesPerValue, type Dtype, type RowSource } from './pack.ts'
+import type { Dtype } from './descriptors.ts'
+import { bytesPerValue, type RowSource } from './pack.ts'
 
 /** A linear layer's `[outputs, inputs]`: as it is. */
 export const matrixSource = ({ dtype, shape, bytes }: StoredWeight<Dtype>): RowSource => {
