@@ -3,7 +3,7 @@ import { record } from '@pocket/nn'
 
 const kernels = await createGpuKernels()
 
-// Weights go to the device once: here a layer of 256 → 1024 → 256, as float32 bytes; BF16 bytes stay BF16.
+// Weights go to the device once: here a layer of 256 → 1024 → 256, as float32 bytes; BF16 and F16 bytes stay so.
 const weight = (outputs: number, inputs: number) => {
   const values = Float32Array.from({ length: outputs * inputs }, (_, i) => Math.sin(i) / Math.sqrt(inputs))
   return { dtype: 'F32' as const, shape: [outputs, inputs], bytes: new Uint8Array(values.buffer) }

@@ -9,13 +9,13 @@ afterEach(() => {
   vi.restoreAllMocks()
 })
 
-it('the example of the README is the one in examples/, and prints what the README says', async () => {
+it.each(['feed-forward', 'tune'])('%s runs, and prints what README.md says', async (name) => {
   const lines: string[] = []
   vi.spyOn(console, 'log').mockImplementation((line) => {
     lines.push(line)
   })
-  await import('../examples/feed-forward.ts')
+  await import(`../examples/${name}.ts`)
   const readme = textOf('README.md')
-  expect(readme).toContain(`\`\`\`ts\n${textOf('examples/feed-forward.ts')}\`\`\``)
+  expect(readme).toContain(`\`\`\`ts\n${textOf(`examples/${name}.ts`)}\`\`\``)
   expect(readme).toContain(`\`\`\`text\n${lines.join('\n')}\n\`\`\``)
 })

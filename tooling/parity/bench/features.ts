@@ -1,7 +1,7 @@
 /**
  * What optional features of WebGPU would bring, on kernels of the shapes that a frame has: float16 arithmetic
  * (`shader-f16`), products of packed integers (`dot4I8Packed`), and words of a dispatch as immediates. These kernels are
- * no part of the executor; docs/decisions/014-features-of-webgpu.md says why. `node bench/features.ts [small]`
+ * no part of the executor; docs/decisions/015-features-of-webgpu.md says why. `node bench/features.ts [small]`
  */
 import process from 'node:process'
 import { noise } from '@tooling/fixtures'
