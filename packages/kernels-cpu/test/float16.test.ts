@@ -1,9 +1,9 @@
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import type { StoredWeight } from '@pocket/nn'
 import { noise } from '@tooling/fixtures'
+import { type Build, outputs } from '@tooling/one-tap'
 import { describe, expect, test } from 'vitest'
 import { levels } from './levels.ts'
-import { type Build, outputs } from './one-tap.ts'
 
 const weightsOf = (shape: number[]): Record<'F16' | 'F32', StoredWeight> => {
   const values = new Float16Array(

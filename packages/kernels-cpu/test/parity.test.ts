@@ -1,10 +1,10 @@
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import { type Activation, historyRows, type Kernels, type Norm, type Precision } from '@pocket/nn'
 import { noise, relativeL2 } from '@tooling/fixtures'
+import { type Build, outputs, stored } from '@tooling/one-tap'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, it } from 'vitest'
 import { levels } from './levels.ts'
-import { type Build, outputs, stored } from './one-tap.ts'
 
 /**
  * Every operation of every executor against the oracle, over sizes that no kernel is made for. Float32 sums of some

@@ -1,9 +1,9 @@
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
 import { type Matrix, record } from '@pocket/nn'
 import { noise } from '@tooling/fixtures'
+import { stored } from '@tooling/one-tap'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { levels } from './levels.ts'
-import { stored } from './one-tap.ts'
 
 /** More than three tiles of six; what is left over takes every form that there is. */
 const mostRows = 21

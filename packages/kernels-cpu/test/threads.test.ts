@@ -1,9 +1,9 @@
 import { type CpuKernels, createCpuKernels } from '@pocket/kernels-cpu'
 import { noise } from '@tooling/fixtures'
+import { type Build, outputs, stored } from '@tooling/one-tap'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { levels } from './levels.ts'
-import { type Build, outputs, stored } from './one-tap.ts'
 
 /** Sizes are large enough to be shared out, and odd. */
 const between = (min: number, max: number) => fc.integer({ min, max })

@@ -1,12 +1,12 @@
 import process from 'node:process'
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import { createGpuKernels } from '@pocket/kernels-wgsl'
-import { type Kernels, type Norm, type Operations, record, type Tensor } from '@pocket/nn'
+import type { Norm } from '@pocket/nn'
 import { noise, relativeL2 } from '@tooling/fixtures'
 import { describeOnGpu } from '@tooling/fixtures/gpu'
+import { type Build, outputs, stored } from '@tooling/one-tap'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { stored } from '../src/stored.ts'
 
 /**
  * Every operation against the oracle, over sizes that no kernel is made for. Float32 sums of some hundred terms in any
@@ -16,26 +16,6 @@ const tolerance = 2e-6
 
 /** Each case compiles a kernel, which a processor that stands for a GPU takes its time for. */
 const numRuns = Number(process.env.PARITY_RUNS ?? 5)
-
-type Build = (kernels: Kernels) => (ops: Operations) => Tensor
-
-/** The tap of each of `runs` runs of one plan, inputs filled anew before each. */
-const outputs = async (kernels: Kernels, build: Build, runs: number): Promise<Float32Array[]> => {
-  const describePlan = build(kernels)
-  const recording = record('parity', (ops) => {
-    ops.tap('out', describePlan(ops))
-  })
-  const plan = kernels.plan(recording)
-  const results: Float32Array[] = []
-  for (let run = 0; run < runs; run++) {
-    let seed = 1000 * run
-    for (const [name, { rows, columns }] of recording.inputs) plan.write(name, noise(rows * columns, ++seed))
-    plan.run()
-    results.push((await plan.read('out')).data)
-  }
-  plan.dispose()
-  return results
-}
 
 const oracle = await createCpuKernels({ simd: 'scalar' })
 const size = (max: number) => fc.integer({ min: 1, max })
