@@ -18,6 +18,7 @@ import { MimiError } from './errors.ts'
 import type { FrameNetwork } from './frame-network.ts'
 import { FrameStream } from './frame-stream.ts'
 import { checkSamples } from './input-checks.ts'
+import { LateNetwork } from './late-network.ts'
 import { atPrecision, checkPrecision, type MimiPrecision } from './precision.ts'
 import { shapesOnly, sizesOnly } from './rehearsal.ts'
 import { padToFrames } from './sample-buffer.ts'
@@ -27,7 +28,15 @@ import { channelsFirst, joinFrames } from './time-major.ts'
 export interface MimiOptions {
   /** Default `stored`. */
   readonly precision?: MimiPrecision
+  /**
+   * Lends the same weights once more, for the encoder: it is then read when it is first used, since who only decodes
+   * has no need of it. Default: it is read with the decoder.
+   */
+  readonly reopen?: LendWeights
 }
+
+/** Opens weights, and closes them when `use` is done. */
+export type LendWeights = <Made>(use: (weights: WeightReader) => Promise<Made>) => Promise<Made>
 
 export interface EncodeOptions {
   /** Values inside the network to give back: `model.I`, `encoder`, `transformer`, `latent`. */
@@ -47,7 +56,7 @@ export class MimiCodec {
   readonly config: MimiConfig
   readonly #kernels: Kernels
   readonly #decoder: FrameNetwork
-  readonly #encoder: FrameNetwork | undefined
+  readonly #encoder: LateNetwork | undefined
   readonly #noEncoder: string
 
   /**
@@ -59,7 +68,7 @@ export class MimiCodec {
    * @param stated what a configuration file says. `heads`, `context`, `maxPeriod` and `sampleRate` are not in the
    *   shapes and are taken from here (defaults 8, 250, 10000, 24000); whatever else is stated must agree
    * @param options `precision` `int16` has the decoder compute with integers: about twice as fast, and a little less
-   *   exact. The encoder always computes with the stored weights
+   *   exact. The encoder always computes with the stored weights. `reopen` leaves the encoder for later
    * @throws MimiError `missing-tensor`, `wrong-shape`, `wrong-dtype`, `invalid-config` or `contradiction`, before a
    *   weight is read; KernelError where the executor has no memory
    */
@@ -67,16 +76,26 @@ export class MimiCodec {
     weights: WeightReader,
     kernels: Kernels,
     stated: Partial<MimiConfig> = {},
-    { precision = 'stored' }: MimiOptions = {},
+    { precision = 'stored', reopen }: MimiOptions = {},
   ): Promise<MimiCodec> {
     checkPrecision(precision)
     const checkpoint = openCheckpoint(weights)
     const config = readConfig(checkpoint, stated)
     const complete = hasEncoder(checkpoint)
-    await loadNetworks(openCheckpoint(shapesOnly(weights)), sizesOnly, config, { complete, precision })
+    const rehearsed = openCheckpoint(shapesOnly(weights))
+    await loadDecoderNetwork(rehearsed, atPrecision(sizesOnly, precision), config)
+    if (complete) await loadEncoderNetwork(rehearsed, sizesOnly, config)
     const trained = complete && (await isEncoderTrained(checkpoint))
-    const networks = await loadNetworks(checkpoint, kernels, config, { complete: trained, precision })
-    return new MimiCodec(config, kernels, networks, complete ? 'is all zeros' : 'is not in the checkpoint')
+    const decoder = await loadDecoderNetwork(checkpoint, atPrecision(kernels, precision), config)
+    const encoder = trained
+      ? await (reopen ? laterEncoder(reopen, kernels, config) : readEncoder(checkpoint, kernels, config))
+      : undefined
+    return new MimiCodec(
+      config,
+      kernels,
+      { decoder, encoder },
+      complete ? 'is all zeros' : 'is not in the checkpoint',
+    )
   }
 
   private constructor(config: MimiConfig, kernels: Kernels, networks: Networks, noEncoder: string) {
@@ -107,12 +126,17 @@ export class MimiCodec {
   }
 
   /**
-   * A stream of samples to be encoded.
+   * A stream of samples to be encoded. An encoder that was left for later is read now; where that fails, the stream's
+   * calls reject with the reason, and those of the next one try again.
    *
    * @throws MimiError `no-encoder` unless `canEncode`
    */
   createEncoder(): MimiEncoder {
-    return new MimiEncoder(this.config, this.#stream(this.#trainedEncoder(), true))
+    const network = this.#trainedEncoder().get()
+    return new MimiEncoder(
+      this.config,
+      network.then((encoder) => this.#stream(encoder, true)),
+    )
   }
 
   /**
@@ -121,14 +145,16 @@ export class MimiCodec {
    * @param pcm mono samples at 24 kHz; zeros are added up to a whole number of frames
    * @returns latents `[ceil(n / frameSize), innerDim]` row-major. With innerDim = latentDim they can be decoded
    * @throws MimiError `no-encoder`, `empty-input`, `invalid-input` (no Float32Array, NaN or infinity) or
-   *   `unknown-tap`, before any work; the signal's reason
+   *   `unknown-tap`, before any work; the signal's reason; what reading an encoder that was left for later throws
    */
   async encode(pcm: Float32Array, options: EncodeOptions = {}): Promise<EncodedAudio> {
     const { taps = [], signal } = options
     const encoder = this.#trainedEncoder()
     checkSamples(pcm)
     if (pcm.length === 0) throw new MimiError('empty-input', 'pcm is empty: there is nothing to encode')
-    const stream = this.#stream(encoder, taps.length > 0)
+    const network = await encoder.get()
+    signal?.throwIfAborted()
+    const stream = this.#stream(network, taps.length > 0)
     try {
       for (const name of taps) stream.checkTap(name)
       const tapped = new Map(taps.map((name) => [name, [] as NdArray<Float32Array>[]]))
@@ -152,7 +178,7 @@ export class MimiCodec {
     return new FrameStream(this.#kernels, network, { cache: cacheOptions(this.config), tapped })
   }
 
-  #trainedEncoder(): FrameNetwork {
+  #trainedEncoder(): LateNetwork {
     if (this.#encoder) return this.#encoder
     throw new MimiError(
       'no-encoder',
@@ -164,7 +190,7 @@ export class MimiCodec {
 
 interface Networks {
   readonly decoder: FrameNetwork
-  readonly encoder: FrameNetwork | undefined
+  readonly encoder: LateNetwork | undefined
 }
 
 const openCheckpoint = (reader: WeightReader): Checkpoint =>
@@ -173,15 +199,23 @@ const openCheckpoint = (reader: WeightReader): Checkpoint =>
     fail: (problem: CheckpointProblem, message) => new MimiError(problem, message),
   })
 
-const loadNetworks = async (
+const readEncoder = async (
   checkpoint: Checkpoint,
   kernels: WeightKernels,
   config: MimiConfig,
-  { complete, precision }: { readonly complete: boolean; readonly precision: MimiPrecision },
-): Promise<Networks> => ({
-  decoder: await loadDecoderNetwork(checkpoint, atPrecision(kernels, precision), config),
-  encoder: complete ? await loadEncoderNetwork(checkpoint, kernels, config) : undefined,
-})
+): Promise<LateNetwork> => {
+  const network = await loadEncoderNetwork(checkpoint, kernels, config)
+  return new LateNetwork(async () => network)
+}
+
+/** What is lent then need not be what is there now: it is rehearsed again. */
+const laterEncoder = (lend: LendWeights, kernels: WeightKernels, config: MimiConfig): LateNetwork =>
+  new LateNetwork(() =>
+    lend(async (weights) => {
+      await loadEncoderNetwork(openCheckpoint(shapesOnly(weights)), sizesOnly, config)
+      return loadEncoderNetwork(openCheckpoint(weights), kernels, config)
+    }),
+  )
 
 /** All positions of a frame are written before any attends, so the ring holds them beside the window. */
 const cacheOptions = ({ dModel, heads, context, maxPeriod, resampleStride }: MimiConfig): KvCacheOptions => ({

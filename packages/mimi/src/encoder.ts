@@ -1,5 +1,6 @@
 import { type NdArray, ndArray } from '@pocket/nn'
 import type { MimiConfig } from './config.ts'
+import { MimiError } from './errors.ts'
 import type { FrameStream } from './frame-stream.ts'
 import { checkSamples } from './input-checks.ts'
 import { SampleBuffer } from './sample-buffer.ts'
@@ -10,14 +11,18 @@ import { SampleBuffer } from './sample-buffer.ts'
  */
 export class MimiEncoder {
   readonly #config: MimiConfig
-  readonly #stream: FrameStream
+  /** Calls go on in the order in which they came to wait for it. */
+  readonly #stream: Promise<FrameStream>
   readonly #samples: SampleBuffer
+  #disposed = false
 
   /** @internal */
-  constructor(config: MimiConfig, stream: FrameStream) {
+  constructor(config: MimiConfig, stream: Promise<FrameStream>) {
     this.#config = config
     this.#stream = stream
     this.#samples = new SampleBuffer(config.frameSize)
+    // Whoever encodes hears of a failure.
+    stream.catch(() => {})
   }
 
   /**
@@ -26,12 +31,13 @@ export class MimiEncoder {
    *
    * @param pcm mono samples at 24 kHz, copied at once
    * @returns `[frames, innerDim]` row-major: the latents of the frames completed, often of none
-   * @throws MimiError `invalid-input` (no Float32Array, NaN or infinity) or `disposed`, before any work
+   * @throws MimiError `invalid-input` (no Float32Array, NaN or infinity) or `disposed`, before any work; what reading
+   *   the encoder throws, where it was left for later
    */
   async encode(pcm: Float32Array): Promise<NdArray<Float32Array>> {
-    this.#stream.checkAlive()
+    this.#checkAlive()
     checkSamples(pcm)
-    return this.#latents(this.#stream.run(this.#samples.push(pcm)))
+    return this.#run(this.#samples.push(pcm))
   }
 
   /**
@@ -41,15 +47,16 @@ export class MimiEncoder {
    * @throws MimiError `disposed`
    */
   async flush(): Promise<NdArray<Float32Array>> {
-    this.#stream.checkAlive()
-    const latents = this.#latents(this.#stream.run(this.#samples.flush()))
-    this.#stream.reset()
+    this.#checkAlive()
+    const latents = this.#run(this.#samples.flush())
+    this.#afterCalls((stream) => stream.reset())
     return latents
   }
 
   /** Begins a new stream, after the calls already made; samples that wait are dropped. */
   reset(): void {
-    this.#stream.reset()
+    this.#checkAlive()
+    this.#afterCalls((stream) => stream.reset())
     this.#samples.clear()
   }
 
@@ -60,18 +67,29 @@ export class MimiEncoder {
    * @returns `[channels, time]`, row-major, a copy
    * @throws MimiError `unknown-tap` (lists the known ones), `no-frame` or `disposed`
    */
-  tap(name: string): Promise<NdArray<Float32Array>> {
-    return this.#stream.tap(name)
+  async tap(name: string): Promise<NdArray<Float32Array>> {
+    this.#checkAlive()
+    return (await this.#stream).tap(name)
   }
 
   /** Gives the stream's memory back. Calls that still wait are refused; the codec stays usable. */
   dispose(): void {
-    this.#stream.dispose()
+    this.#disposed = true
+    this.#afterCalls((stream) => stream.dispose())
   }
 
-  async #latents(values: Promise<Float32Array>): Promise<NdArray<Float32Array>> {
-    const data = await values
+  async #run(frames: Float32Array): Promise<NdArray<Float32Array>> {
+    const data = await (await this.#stream).run(frames)
     const { innerDim } = this.#config
     return ndArray(data, [data.length / innerDim, innerDim])
+  }
+
+  /** Where there is no stream, there is nothing to do either. */
+  #afterCalls(act: (stream: FrameStream) => void): void {
+    this.#stream.then(act).catch(() => {})
+  }
+
+  #checkAlive(): void {
+    if (this.#disposed) throw new MimiError('disposed', 'this mimi encoder was disposed; make another')
   }
 }

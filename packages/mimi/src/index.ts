@@ -1,4 +1,10 @@
-export { type EncodedAudio, type EncodeOptions, MimiCodec, type MimiOptions } from './codec.ts'
+export {
+  type EncodedAudio,
+  type EncodeOptions,
+  type LendWeights,
+  MimiCodec,
+  type MimiOptions,
+} from './codec.ts'
 export type { MimiConfig } from './config.ts'
 export { MimiDecoder } from './decoder.ts'
 export type { DecoderPass } from './decoder-pass.ts'
