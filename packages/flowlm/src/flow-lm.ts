@@ -86,39 +86,17 @@ export class FlowLm {
    * Throws FlowLmError `missing-tensor`, `wrong-shape`, `wrong-dtype`, `config`, `unavailable`.
    */
   static async load(weights: WeightReader, kernels: Kernels, options: FlowLmOptions = {}): Promise<FlowLm> {
-    const { precision = 'stored' } = options
-    checkPrecision(precision)
-    const others = precision === 'int8' ? 'stored' : precision
+    checkPrecision(options.precision ?? 'stored')
     const checkpoint = new Checkpoint(weights, {
       prefix: 'flow_lm.',
       fail: (problem, message) => new FlowLmError(problem, `${message}: is this the checkpoint of a FlowLM?`),
     })
     const config = readConfig(checkpoint, options.config)
-    const { vocabularySize, dModel, latentDim } = config
-    // Copies: a float32 checkpoint hands out views of the whole file.
-    const latentValues = async (name: string): Promise<Float32Array> =>
-      (await checkpoint.values(name, [latentDim])).slice()
-    const table = await checkpoint.stored('conditioner.embed.weight', [vocabularySize + 1, dModel])
-    const latentMean = await latentValues('emb_mean')
-    const latentStd = await latentValues('emb_std')
-    return new FlowLm({
-      kernels,
-      config,
-      promptRows: options.promptRows,
-      bos: await latentValues('bos_emb'),
-      latentMean,
-      latentStd,
-      denormalization: denormalization(kernels, latentMean, latentStd),
-      embeddings: new EmbeddingTable(table, vocabularySize, dModel),
-      backbone: await loadBackbone(checkpoint, kernels, config, { layers: precision, others }),
-      sampler: new LatentSampler(
-        kernels,
-        await loadFlowHead(checkpoint, kernels, config, others),
-        await loadTimestepEmbedders(checkpoint, config),
-      ),
-      voicePrompt: await loadVoicePrompt(checkpoint, kernels, config, others),
-      hasBosBeforeVoice: hasBosBeforeVoice(checkpoint),
-    })
+    try {
+      return new FlowLm(await loadParts(checkpoint, kernels, config, options))
+    } finally {
+      checkpoint.release()
+    }
   }
 
   /** A new stream. Throws FlowLmError `snapshot`, `capacity` or `input`; KernelError `out-of-memory`. */
@@ -280,4 +258,38 @@ const loadVoicePrompt = async (
     ? (await checkpoint.values('bos_before_voice', [1, 1, dModel])).slice()
     : undefined
   return new VoicePrompt(kernels, projection, bos)
+}
+
+const loadParts = async (
+  checkpoint: Checkpoint,
+  kernels: Kernels,
+  config: FlowLmConfig,
+  { precision = 'stored', promptRows }: FlowLmOptions,
+): Promise<Parts> => {
+  const others = precision === 'int8' ? 'stored' : precision
+  const { vocabularySize, dModel, latentDim } = config
+  // Copies: a float32 checkpoint hands out views of the whole file.
+  const latentValues = async (name: string): Promise<Float32Array> =>
+    (await checkpoint.values(name, [latentDim])).slice()
+  const table = await checkpoint.stored('conditioner.embed.weight', [vocabularySize + 1, dModel])
+  const latentMean = await latentValues('emb_mean')
+  const latentStd = await latentValues('emb_std')
+  return {
+    kernels,
+    config,
+    promptRows,
+    bos: await latentValues('bos_emb'),
+    latentMean,
+    latentStd,
+    denormalization: denormalization(kernels, latentMean, latentStd),
+    embeddings: new EmbeddingTable(table, vocabularySize, dModel),
+    backbone: await loadBackbone(checkpoint, kernels, config, { layers: precision, others }),
+    sampler: new LatentSampler(
+      kernels,
+      await loadFlowHead(checkpoint, kernels, config, others),
+      await loadTimestepEmbedders(checkpoint, config),
+    ),
+    voicePrompt: await loadVoicePrompt(checkpoint, kernels, config, others),
+    hasBosBeforeVoice: hasBosBeforeVoice(checkpoint),
+  }
 }

@@ -80,22 +80,28 @@ export class MimiCodec {
   ): Promise<MimiCodec> {
     checkPrecision(precision)
     const checkpoint = openCheckpoint(weights)
-    const config = readConfig(checkpoint, stated)
-    const complete = hasEncoder(checkpoint)
-    const rehearsed = openCheckpoint(shapesOnly(weights))
-    await loadDecoderNetwork(rehearsed, atPrecision(sizesOnly, precision), config)
-    if (complete) await loadEncoderNetwork(rehearsed, sizesOnly, config)
-    const trained = complete && (await isEncoderTrained(checkpoint))
-    const decoder = await loadDecoderNetwork(checkpoint, atPrecision(kernels, precision), config)
-    const encoder = trained
-      ? await (reopen ? laterEncoder(reopen, kernels, config) : readEncoder(checkpoint, kernels, config))
-      : undefined
-    return new MimiCodec(
-      config,
-      kernels,
-      { decoder, encoder },
-      complete ? 'is all zeros' : 'is not in the checkpoint',
-    )
+    try {
+      const config = readConfig(checkpoint, stated)
+      const complete = hasEncoder(checkpoint)
+      const rehearsed = openCheckpoint(shapesOnly(weights))
+      await loadDecoderNetwork(rehearsed, atPrecision(sizesOnly, precision), config)
+      if (complete) await loadEncoderNetwork(rehearsed, sizesOnly, config)
+      const trained = complete && (await isEncoderTrained(checkpoint))
+      const decoder = await loadDecoderNetwork(checkpoint, atPrecision(kernels, precision), config)
+      const encoder = !trained
+        ? undefined
+        : reopen
+          ? laterEncoder(reopen, kernels, config)
+          : await readEncoder(checkpoint, kernels, config)
+      return new MimiCodec(
+        config,
+        kernels,
+        { decoder, encoder },
+        complete ? 'is all zeros' : 'is not in the checkpoint',
+      )
+    } finally {
+      checkpoint.release()
+    }
   }
 
   private constructor(config: MimiConfig, kernels: Kernels, networks: Networks, noEncoder: string) {
@@ -213,7 +219,12 @@ const laterEncoder = (lend: LendWeights, kernels: WeightKernels, config: MimiCon
   new LateNetwork(() =>
     lend(async (weights) => {
       await loadEncoderNetwork(openCheckpoint(shapesOnly(weights)), sizesOnly, config)
-      return loadEncoderNetwork(openCheckpoint(weights), kernels, config)
+      const checkpoint = openCheckpoint(weights)
+      try {
+        return await loadEncoderNetwork(checkpoint, kernels, config)
+      } finally {
+        checkpoint.release()
+      }
     }),
   )
 

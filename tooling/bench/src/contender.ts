@@ -18,7 +18,7 @@ export interface Contender {
   readonly floor?: FloorSettings
 }
 
-const child = fileURLToPath(new URL('./child.ts', import.meta.url))
+const child = fileURLToPath(new URL('../dist/child.js', import.meta.url))
 
 /** The process of a contender. One call at a time. */
 export class ContenderProcess {

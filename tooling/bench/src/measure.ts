@@ -19,7 +19,7 @@ export interface Measurement {
   readonly load: Sample
   readonly stages: Readonly<Record<Stage, readonly Sample[]>>
   readonly spoken: readonly Spoken[]
-  /** Undefined where the subject does not speak: then it does not hold what that takes. */
+  /** After an utterance, the first. Undefined where the subject does not speak: then it does not hold what that takes. */
   readonly memory: Memory | undefined
 }
 
@@ -41,7 +41,7 @@ export const measure = async (
   effort: Effort,
   report: (stage: string) => void,
 ): Promise<Outcome> => {
-  const { open, missing } = await openAll(contenders, report)
+  const { open, missing } = await openAll(contenders, effort, report)
   try {
     for (const stage of stages) {
       report(stage)
@@ -59,8 +59,7 @@ export const measure = async (
       }
     }
     const measurements: Measurement[] = []
-    for (const { contender, process, load, samples, spoken } of open) {
-      const memory = spoken.length > 0 ? await process.ask('memory') : undefined
+    for (const { contender, load, memory, samples, spoken } of open) {
       measurements.push({ contender, load, stages: samples, spoken, memory })
     }
     return { measurements, missing }
@@ -73,11 +72,17 @@ interface OpenContender {
   readonly contender: Contender
   readonly process: ContenderProcess
   readonly load: Sample
+  readonly memory: Memory | undefined
   readonly samples: Record<Stage, Sample[]>
   readonly spoken: Spoken[]
 }
 
-const openAll = async (contenders: readonly Contender[], report: (stage: string) => void) => {
+/** Each says a text once: memory is looked at before stages, with states of their own, have added to it. */
+const openAll = async (
+  contenders: readonly Contender[],
+  { frames }: Effort,
+  report: (stage: string) => void,
+) => {
   const open: OpenContender[] = []
   const missing: Outcome['missing'][number][] = []
   for (const contender of contenders) {
@@ -85,8 +90,10 @@ const openAll = async (contenders: readonly Contender[], report: (stage: string)
     const process = new ContenderProcess()
     try {
       const load = await process.ask('open', contender.subject)
+      const speaks = await process.ask('speak', text, frames)
+      const memory = speaks && (await process.ask('memory'))
       const samples = { prompt: [], step: [], flow: [], decode: [], encode: [] }
-      open.push({ contender, process, load, samples, spoken: [] })
+      open.push({ contender, process, load, memory, samples, spoken: [] })
     } catch (error) {
       process.end()
       missing.push({ contender, reason: error instanceof Error ? error.message : String(error) })
