@@ -79,7 +79,7 @@ export class Checkpoint {
 
   /**
    * What `use` makes of the tensor as `stored` gives it. The next one is read into the same memory, so nothing may keep
-   * the bytes: a model in a file is loaded through the memory of its largest tensor.
+   * the bytes: a model in a file is loaded through the memory of its largest tensor, until `release`.
    */
   async lend<Made>(
     name: string,
@@ -87,9 +87,7 @@ export class Checkpoint {
     use: (weight: StoredWeight) => Made,
   ): Promise<Made> {
     this.#expect(name, shape)
-    const { byteLength } = this.#reader.info(this.#prefix + name)
-    const scratch =
-      this.#scratch && this.#scratch.length >= byteLength ? this.#scratch : new Uint8Array(byteLength)
+    const scratch = this.#scratch ?? new Uint8Array(this.#largestTensor())
     // Whoever lends before this one is done gets memory of their own.
     this.#scratch = undefined
     const made = use(await this.stored(name, shape, scratch))
@@ -97,12 +95,18 @@ export class Checkpoint {
     return made
   }
 
+  /** Bytes of the largest tensor of this network. */
+  #largestTensor(): number {
+    const names = this.#reader.names().filter((name) => name.startsWith(this.#prefix))
+    return names.reduce((largest, name) => Math.max(largest, this.#reader.info(name).byteLength), 0)
+  }
+
   /**
-   * Gives the memory of lent tensors back, at once: garbage collection may leave as much as the largest of them for as
-   * long as a process lives. For when a network is loaded.
+   * Gives the memory that tensors were lent in back, as much as the largest takes: collection would leave it for as long
+   * as nothing presses. For when a network is loaded.
    */
   release(): void {
-    // Safari before 17.4 has none, and leaves it to garbage collection.
+    // Safari before 17.4 has no `transfer`, and leaves it to collection.
     const buffer: Partial<Pick<ArrayBuffer, 'transfer'>> | undefined = this.#scratch?.buffer
     buffer?.transfer?.(0)
     this.#scratch = undefined
