@@ -37,6 +37,10 @@ const encoderNetwork = ({ frameSize }: MimiConfig, weights: EncoderWeights): Fra
   },
 })
 
+/** Whether a tensor of a checkpoint is of the codec's encoder, with or without the prefix `mimi.`. */
+export const isOfEncoder = (name: string): boolean =>
+  /^(mimi\.)?(encoder|encoder_transformer|downsample)\./.test(name)
+
 const firstWeight = 'encoder.model.0.conv.weight'
 
 /** False where one of the encoder's three parts was left out of the checkpoint. */

@@ -34,6 +34,13 @@ export interface LoadOptions {
    * of 16-bit integers on the CPU, about twice as fast; what differs lies some 65 dB below the speech.
    */
   readonly codecPrecision?: Choice<'codecPrecision'> | undefined
+  /**
+   * When the codec's encoder is read, which only cloning voices needs and which is a tenth of the usual model.
+   * `when-needed` (default): with the first recording to be cloned, where the weights are in a file, in the cache or in a
+   * Blob, which must then still be there; weights in memory or at another URL are read at once. `ready`: with everything
+   * else.
+   */
+  readonly cloning?: Choice<'cloning'> | undefined
   /** WebAssembly level of the CPU kernels. Default `auto`, the best this machine has. */
   readonly simd?: Choice<'simd'> | undefined
   /**
@@ -79,7 +86,7 @@ const usualMaxPositions = 4096
 /** Throws PocketTtsError `invalid-option`, naming the option. */
 export const checkLoadOptions = (options: LoadOptions): LoadOptions & { readonly maxPositions: number } => {
   checkCallOptions(options)
-  for (const name of ['backend', 'precision', 'codecPrecision', 'simd'] as const) {
+  for (const name of ['backend', 'precision', 'codecPrecision', 'cloning', 'simd'] as const) {
     const value = options[name]
     if (value === undefined) continue
     const values = Object.keys(loadChoices[name].values)

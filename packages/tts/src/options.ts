@@ -40,6 +40,13 @@ export const loadChoices = {
       int16: 'integers, on the CPU: faster, sounds the same',
     },
   },
+  cloning: {
+    about: 'when that is read which only cloning voices needs',
+    values: {
+      'when-needed': 'with the first recording, where the weights are in a file',
+      ready: 'with everything else',
+    },
+  },
   simd: {
     about: 'level of the kernels on the CPU',
     values: {

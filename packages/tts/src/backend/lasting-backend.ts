@@ -5,7 +5,10 @@ import type { Backend } from './backend.ts'
 import type { NetworkFiles } from './networks.ts'
 
 /** Opens a model's weights, has them read, and closes them. Stops when the signal is aborted. */
-export type Reopen = (use: (files: NetworkFiles) => Promise<Backend>, signal: AbortSignal) => Promise<Backend>
+export type Reopen = <Made>(
+  use: (files: NetworkFiles) => Promise<Made>,
+  signal?: AbortSignal,
+) => Promise<Made>
 
 /** A backend while somebody computes with it. */
 export interface Lease {

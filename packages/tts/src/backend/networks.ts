@@ -1,5 +1,5 @@
 import { FlowLm } from '@pocket/flowlm'
-import { MimiCodec } from '@pocket/mimi'
+import { isOfEncoder, type LendWeights, MimiCodec } from '@pocket/mimi'
 import type { Kernels, WeightReader } from '@pocket/nn'
 import type { LoadOptions, LoadProgress } from '../load-options.ts'
 import type { ConfigFile } from '../model/config-schema.ts'
@@ -9,6 +9,8 @@ import { meteredReader } from '../model/metered-reader.ts'
 export interface NetworkFiles {
   readonly weights: WeightReader
   readonly config: ConfigFile
+  /** Lends the weights once more, when the codec's encoder is needed; undefined: it is read with all else. */
+  readonly reopen?: LendWeights | undefined
   readonly options: Pick<LoadOptions, 'signal' | 'onProgress' | 'precision' | 'codecPrecision' | 'gpuTuning'>
 }
 
@@ -18,22 +20,26 @@ export const loadFlowLm = (
   kernels: Kernels,
   promptRows?: readonly number[],
 ): Promise<FlowLm> =>
-  FlowLm.load(metered(weights, 'flow_lm.', 'language-model', options), kernels, {
-    ...defined({ precision: options.precision, promptRows }),
-    config: defined({
-      heads: flow_lm?.transformer?.num_heads,
-      maxPeriod: flow_lm?.transformer?.max_period,
-      insertBosBeforeVoice: flow_lm?.insert_bos_before_voice,
-    }),
-  })
+  FlowLm.load(
+    metered(weights, (name) => name.startsWith('flow_lm.'), 'language-model', options),
+    kernels,
+    {
+      ...defined({ precision: options.precision, promptRows }),
+      config: defined({
+        heads: flow_lm?.transformer?.num_heads,
+        maxPeriod: flow_lm?.transformer?.max_period,
+        insertBosBeforeVoice: flow_lm?.insert_bos_before_voice,
+      }),
+    },
+  )
 
 /** The codec on an executor. Throws MimiError, KernelError, the signal's reason. */
 export const loadCodec = (
-  { weights, config: { mimi }, options }: NetworkFiles,
+  { weights, config: { mimi }, reopen, options }: NetworkFiles,
   kernels: Kernels,
 ): Promise<MimiCodec> =>
   MimiCodec.load(
-    metered(weights, 'mimi.', 'codec', options),
+    metered(weights, (name) => name.startsWith('mimi.') && !(reopen && isOfEncoder(name)), 'codec', options),
     kernels,
     defined({
       heads: mimi?.transformer?.num_heads,
@@ -41,16 +47,16 @@ export const loadCodec = (
       maxPeriod: mimi?.transformer?.max_period,
       frameRate: mimi?.frame_rate,
     }),
-    defined({ precision: options.codecPrecision }),
+    defined({ precision: options.codecPrecision, reopen }),
   )
 
 const metered = (
   weights: WeightReader,
-  prefix: string,
+  counted: (name: string) => boolean,
   stage: LoadProgress['stage'],
   { signal, onProgress }: NetworkFiles['options'],
 ): WeightReader =>
-  meteredReader(weights, prefix, {
+  meteredReader(weights, counted, {
     signal,
     onBytes: (loadedBytes, totalBytes) => onProgress?.({ stage, loadedBytes, totalBytes }),
   })

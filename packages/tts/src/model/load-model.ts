@@ -1,5 +1,5 @@
 import { FlowLmError } from '@pocket/flowlm'
-import { MimiError } from '@pocket/mimi'
+import { type LendWeights, MimiError } from '@pocket/mimi'
 import type { WeightReader } from '@pocket/nn'
 import { SafeTensorsError } from '@pocket/safetensors'
 import { SentencePieceError, SentencePieceUnigram } from '@pocket/sentencepiece'
@@ -14,6 +14,7 @@ import { type PocketConfig, toPocketConfig } from './config.ts'
 import { fingerprint } from './fingerprint.ts'
 import {
   describePart,
+  isInFile,
   openWeightsPart,
   type PartOptions,
   readPart,
@@ -56,8 +57,9 @@ export const loadModel = async (
     checkAgreement(model.config, reader, model.configName)
     checkTokenizer(tokenizer, reader, model)
     const sha256 = await fingerprint(reader)
+    const { reopen, encoder } = reopening(part, { model, options, hub: parts.hub, sha256 })
     const backend = await loadBackend(
-      { weights: reader, config: model.config, options },
+      { weights: reader, config: model.config, reopen: encoder, options },
       options,
       (warning) => warnings.push(warning),
     )
@@ -67,7 +69,7 @@ export const loadModel = async (
       insertBosBeforeVoice: backend.flowLm.config.insertBosBeforeVoice,
     })
     return {
-      backend: new LastingBackend(backend, reopening(part, { model, options, hub: parts.hub, sha256 })),
+      backend: new LastingBackend(backend, reopen),
       tokenizer,
       config,
       warnings: [...(model.warnings ?? []), ...warnings],
@@ -80,32 +82,39 @@ export const loadModel = async (
   }
 }
 
-/** The same weights once more, for a backend that is made anew. What loading was told does not concern it. */
-const reopening =
-  (
-    part: WeightsPart | TwoFiles,
-    {
-      model,
-      options: { precision, codecPrecision, gpuTuning },
-      hub,
-      sha256,
-    }: Pick<PartOptions, 'hub'> & { model: ResolvedModel; options: LoadOptions; sha256: string },
-  ): Reopen =>
-  async (use, signal) => {
+/** The same weights once more, after loading. What loading was told does not concern it. */
+const reopening = (
+  part: WeightsPart | TwoFiles,
+  {
+    model,
+    options: { precision, codecPrecision, gpuTuning, cloning },
+    hub,
+    sha256,
+  }: Pick<PartOptions, 'hub'> & { model: ResolvedModel; options: LoadOptions; sha256: string },
+): { reopen: Reopen; encoder: LendWeights | undefined } => {
+  const where = `the weights in ${describePart(part)}`
+  const reopen: Reopen = async (use, signal) => {
     const { reader, close } = await openWeightsPart(part, { hub, signal })
     try {
       if ((await fingerprint(reader)) !== sha256) {
-        throw new PocketTtsError('invalid-model', `the weights in ${describePart(part)} have changed since`)
+        throw new PocketTtsError('invalid-model', `${where} have changed since`)
       }
       return await use({
         weights: reader,
         config: model.config,
+        reopen: encoder,
         options: { precision, codecPrecision, gpuTuning, signal },
       })
+    } catch (error) {
+      throw asModelError(error, where)
     } finally {
       await close()
     }
   }
+  const encoder: LendWeights | undefined =
+    cloning !== 'ready' && isInFile(part) ? (use) => reopen(({ weights }) => use(weights)) : undefined
+  return { reopen, encoder }
+}
 
 /** Why weights may not be had although nothing is wrong with the model: then those without voice cloning may do. */
 const mayFallBack: ReadonlySet<string> = new Set(['not-found', 'access-denied', 'offline', 'download-failed'])

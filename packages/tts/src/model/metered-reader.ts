@@ -9,12 +9,16 @@ export interface Meter {
   readonly onBytes: (loaded: number, total: number) => void
 }
 
-/** The same weights, counted as they are read, each tensor under `prefix` once; reads fail once the signal is aborted. */
-export const meteredReader = (weights: WeightReader, prefix: string, meter: Meter): WeightReader => {
+/** The same weights; those that are `counted` count as they are read, each once. Reads fail once the signal is aborted. */
+export const meteredReader = (
+  weights: WeightReader,
+  counted: (name: string) => boolean,
+  meter: Meter,
+): WeightReader => {
   const waiting = new Map(
     weights
       .names()
-      .filter((name) => name.startsWith(prefix))
+      .filter(counted)
       .map((name) => [name, weights.info(name).byteLength]),
   )
   const total = [...waiting.values()].reduce((sum, bytes) => sum + bytes, 0)

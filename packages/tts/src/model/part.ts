@@ -77,6 +77,14 @@ const isTwoFiles = (part: WeightsPart | TwoFiles): part is TwoFiles =>
 export const isFilePart = (part: unknown): part is FilePart =>
   typeof part === 'string' || part instanceof URL || part instanceof Uint8Array || part instanceof Blob
 
+/** Whether what a part holds is in a file or a Blob, so that it can be opened again without fetching or keeping it. */
+export const isInFile = (part: WeightsPart | TwoFiles): boolean => {
+  if (part instanceof Blob) return true
+  if (part instanceof URL) return part.protocol === 'file:' || isHubUrl(part)
+  if (typeof part === 'string') return isInFile(locate(part))
+  return isTwoFiles(part) && isInFile(part.flowLm) && isInFile(part.mimi)
+}
+
 /** The bytes of a part. Throws PocketTtsError as `Hub.download` does, `not-found`, or the signal's reason. */
 export const readPart = async (part: FilePart, options: PartOptions): Promise<Uint8Array> => {
   if (part instanceof Uint8Array) return part
