@@ -6,6 +6,8 @@ export interface Capabilities {
   readonly subgroups: SubgroupSizes | undefined
   /** Whether passes can be timed. */
   readonly timestamps: boolean
+  /** Whether a processor stands for a GPU. */
+  readonly isSoftware: boolean
   readonly tuning: Tuning
 }
 
@@ -48,6 +50,7 @@ export const readCapabilities = (device: GPUDevice): Capabilities => {
   return {
     subgroups: known && device.features.has('subgroups') ? { least, most } : undefined,
     timestamps: device.features.has('timestamp-query'),
+    isSoftware: isSoftware(device),
     tuning: isSoftware(device) ? software : hardware,
   }
 }
@@ -73,6 +76,11 @@ export const retuned = (tuning: Tuning, change: Partial<Tuning>): Tuning => {
 const isPowerOfTwo = (value: number, least: number, most: number): boolean =>
   Number.isInteger(Math.log2(value)) && value >= least && value <= most
 
-const isSoftware = ({ adapterInfo }: GPUDevice): boolean =>
-  adapterInfo?.isFallbackAdapter === true ||
-  /swiftshader|llvmpipe|basic render/i.test(`${adapterInfo?.architecture} ${adapterInfo?.description}`)
+/** SwiftShader, Mesa's llvmpipe and softpipe, Windows' WARP. */
+const softwareNames = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|warp/i
+
+const isSoftware = ({ adapterInfo }: GPUDevice): boolean => {
+  if (!adapterInfo) return false
+  const { vendor, architecture, description, isFallbackAdapter } = adapterInfo
+  return isFallbackAdapter === true || softwareNames.test(`${vendor} ${architecture} ${description}`)
+}

@@ -36,6 +36,8 @@ export interface PlanOptions {
 /** An executor on a GPU. */
 export interface GpuKernels extends Kernels {
   readonly device: GpuDevice
+  /** Whether a processor stands for the GPU, which is slower than computing on the processor without one. */
+  readonly isSoftware: boolean
   /** Streams that run side by side and share each reading of a weight. Every state has a lane for each. */
   readonly lanes: number
   /** Bytes on the device in use by weights, states and plans. */
@@ -70,6 +72,10 @@ export class DeviceKernels implements GpuKernels {
     }
     this.#gpu = gpu
     this.lanes = lanes
+  }
+
+  get isSoftware(): boolean {
+    return this.#gpu.capabilities.isSoftware
   }
 
   get name(): string {

@@ -24,6 +24,24 @@ describe('a device that computes nothing', () => {
     device.destroy()
   })
 
+  it.each([
+    ['google', 'swiftshader', 'SwiftShader Device (LLVM 10.0.0)', false, true],
+    ['mesa', '', 'llvmpipe (LLVM 15.0.6, 256 bits)', false, true],
+    ['microsoft', '', 'Microsoft Basic Render Driver', false, true],
+    ['', '', '', true, true],
+    ['nvidia', 'hopper', 'NVIDIA H200', false, false],
+    ['', '', '', false, false],
+  ])('of %s %s %s, fallback %s: a processor stands for it: %s', async (...named) => {
+    const [vendor, architecture, description, isFallbackAdapter, isSoftware] = named
+    const device = await nullDevice()
+    const adapterInfo = { vendor, architecture, device: '', description, isFallbackAdapter }
+    Object.defineProperty(device, 'adapterInfo', { value: adapterInfo })
+    const kernels = await createGpuKernels({ device, selfTest: false })
+    expect(kernels.isSoftware).toBe(isSoftware)
+    expect(kernels.withLanes(2).isSoftware).toBe(isSoftware)
+    device.destroy()
+  })
+
   it('cannot have lanes of no number', async () => {
     const device = await nullDevice()
     await expect(createGpuKernels({ device, lanes: 0 })).rejects.toMatchObject({ code: 'shape' })

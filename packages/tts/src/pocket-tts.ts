@@ -5,6 +5,7 @@ import type { BackendReport } from './backend/backend.ts'
 import type { LastingBackend } from './backend/lasting-backend.ts'
 import { asSpeechError, PocketTtsError } from './errors.ts'
 import { driveUtterance } from './generate/driver.ts'
+import type { FrameSource } from './generate/frame-source.ts'
 import { type Job, Jobs } from './generate/job.ts'
 import { checkGenerateOptions, type GenerateOptions, type Settings } from './generate/options.ts'
 import { type PlanContext, type PlannedChunk, planText } from './generate/plan-text.ts'
@@ -263,16 +264,16 @@ export class PocketTts {
       maxPositions: Math.min(this.#maxPositions, this.#backend.latest.maxPositions ?? this.#maxPositions),
     }
     const chunks = typeof text === 'string' ? planText(text, plan) : planSentences(text, plan, signal)
+    const { lanes = 1 } = this.#backend.latest
     const frames = driveUtterance(chunks, {
-      source: this.#backend.canBeLost
-        ? new ResumingSource(this.#backend)
-        : this.#backend.latest.createSource(),
+      source: this.#createSource(),
       voice,
       settings,
       latentDim: this.flowLm.config.latentDim,
       sampleRate: this.sampleRate,
       signal,
       chunkCount: Array.isArray(chunks) ? chunks.length : undefined,
+      aside: lanes > 1 ? { most: lanes, createSource: () => this.#createSource() } : undefined,
       onChunk,
     })
     try {
@@ -280,6 +281,10 @@ export class PocketTts {
     } catch (error) {
       throw asSpeechError(error)
     }
+  }
+
+  #createSource(): FrameSource {
+    return this.#backend.canBeLost ? new ResumingSource(this.#backend) : this.#backend.latest.createSource()
   }
 
   async #voiceFor(wanted: Voice | string | undefined, signal: AbortSignal): Promise<Voice> {

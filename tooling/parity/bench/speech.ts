@@ -1,10 +1,10 @@
 /**
  * Measures utterances through `@pocket/tts` on each backend of this machine: the embedded model, compared sample by sample
- * with the CPU, and a model of full size with generated weights, alone and eight at a time.
+ * with the CPU, and a model of full size with generated weights: alone, eight at a time, and one text of sixteen chunks.
  * `node bench/speech.ts MODEL_FOLDER TOKENIZER`; where there is no network, bundle it first (README.md).
  */
 import process from 'node:process'
-import { PocketTts, type Voice } from '@pocket/tts'
+import { type GenerateOptions, PocketTts, type Voice } from '@pocket/tts'
 import { fullWeights, noise, writeTensorFile } from '@tooling/fixtures'
 
 const [modelFolder, tokenizer] = process.argv.slice(2)
@@ -51,18 +51,41 @@ const voiceOf = ({ flowLm }: PocketTts): Voice => {
 /** Twenty tokens or so, and never an end of speech: as many frames as a chunk may have. */
 const text = 'A sentence of an ordinary length, as people speak them every day of the week.'
 
+interface Timed {
+  readonly first: number
+  readonly last: number
+  readonly frames: number
+}
+
 const speak = async (
   tts: PocketTts,
   voice: Voice,
-): Promise<{ first: number; last: number; frames: number }> => {
+  { said = text, ...options }: Pick<GenerateOptions, 'noiseStream'> & { said?: string } = {},
+): Promise<Timed> => {
   const begin = performance.now()
   let first = 0
   let frames = 0
-  for await (const _ of tts.stream(text, { voice, eosThreshold: 1e9 })) {
+  for await (const _ of tts.stream(said, { voice, eosThreshold: 1e9, maxTokensPerChunk: 25, ...options })) {
     first ||= performance.now() - begin
     frames++
   }
   return { first, last: performance.now() - begin, frames }
+}
+
+/** Sixteen of it, a chunk each. */
+const longText = Array.from({ length: 16 }, () => text).join(' ')
+
+const describeLong = async (tts: PocketTts, voice: Voice): Promise<string> => {
+  const described: string[] = []
+  for (const noiseStream of ['utterance', 'chunk'] as const) {
+    await speak(tts, voice, { said: longText, noiseStream })
+    const { first, last, frames } = await speak(tts, voice, { said: longText, noiseStream })
+    described.push(
+      `noise by ${noiseStream} ${((80 * frames) / last).toFixed(0)} × real time (${frames} frames, first after ` +
+        `${first.toFixed(1)} ms)`,
+    )
+  }
+  return described.join(', ')
 }
 
 const measureFull = async (): Promise<void> => {
@@ -89,6 +112,7 @@ const measureFull = async (): Promise<void> => {
         `${alone.first.toFixed(0)} ms, ${perFrame.toFixed(2)} ms a frame (${(80 / perFrame).toFixed(0)} × real time), eight ` +
         `at once ${(spoken / (performance.now() - together)).toFixed(0)} × real time`,
     )
+    if (backend === 'gpu') print(`  sixteen chunks: ${await describeLong(tts, voice)}`)
     tts.dispose()
   }
 }

@@ -34,6 +34,8 @@ export interface Backend {
   readonly threads: number
   /** Positions of a chunk (voice, text and frames) where the backend has set a bound of its own. */
   readonly maxPositions?: number
+  /** Chunks that it makes side by side, where there is more than one. */
+  readonly lanes?: number
   /** What speaks one utterance. */
   createSource(): FrameSource
   /** Resolves when the GPU that it computes on is gone; absent where there is none. */

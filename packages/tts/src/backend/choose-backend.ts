@@ -11,7 +11,7 @@ import { loadGpuBackend, loadHybridBackend } from './gpu-backend.ts'
 import { type KnownFrames, speakKnownFrames } from './known-frames.ts'
 import { measureCpu } from './measure-cpu.ts'
 import type { NetworkFiles } from './networks.ts'
-import { aboutGpu, isSoftware, openGpu } from './open-gpu.ts'
+import { aboutGpu, openGpu } from './open-gpu.ts'
 import { type LoadOnGpu, loadRemakeable } from './remakeable.ts'
 import { withReport } from './report.ts'
 import { findDifference } from './self-check.ts'
@@ -133,7 +133,7 @@ type NoGpu = Omit<Backend['report'], 'name'> & { readonly reason: string }
 const openHardware = async (): Promise<GpuKernels | NoGpu> => {
   if (!platform.mayHaveGpu()) return { reason: 'there is no GPU here' }
   const gpu = await openGpu()
-  if (!isSoftware(gpu.device)) return gpu
+  if (!gpu.isSoftware) return gpu
   const about = aboutGpu(gpu.device)
   gpu.dispose()
   return { ...about, reason: 'it computes on the CPU as well, and slower' }

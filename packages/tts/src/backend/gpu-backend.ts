@@ -66,7 +66,7 @@ export const loadGpuBackend = async (
       },
       ...model,
       threads: 1,
-      ...(scheduler && { maxPositions: lanePositions }),
+      ...(scheduler && { lanes, maxPositions: lanePositions }),
       createSource: () => sourceAt(pace),
       lost: gpu.device.lost,
       dispose: () => gpu.dispose(),

@@ -30,11 +30,3 @@ export const aboutGpu = (device: GpuDevice): { adapter: string; features: string
   adapter: describeAdapter(device),
   features: [...device.features],
 })
-
-/** SwiftShader, Mesa's llvmpipe and Windows' WARP compute on the CPU, slower than WebAssembly does. */
-const software = /swiftshader|llvmpipe|lavapipe|softpipe|basic render|warp/i
-
-export const isSoftware = ({ adapterInfo }: GpuDevice): boolean => {
-  const { vendor, architecture, description, isFallbackAdapter } = adapterInfo
-  return isFallbackAdapter === true || software.test(`${vendor} ${architecture} ${description}`)
-}

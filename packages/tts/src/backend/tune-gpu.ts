@@ -5,7 +5,6 @@ import { KernelError } from '@pocket/nn'
 import { PocketTtsError } from '../errors.ts'
 import { referenceNoise } from '../noise/normal-noise.ts'
 import { Speaker, type SpeakingModel } from '../sources/speaker.ts'
-import { isSoftware } from './open-gpu.ts'
 
 /** How work is cut for a GPU: `Tuning` of `@pocket/kernels-wgsl`. */
 export type GpuTuning = Tuning
@@ -32,7 +31,7 @@ export const tuneGpu = async (
   trial: () => TuningTrial,
 ): Promise<void> => {
   if (typeof wanted === 'object') pin(gpu, wanted)
-  else if (!isSoftware(gpu.device)) await gpu.tune(trial, { bits: wanted === 'fastest' ? 'changed' : 'kept' })
+  else if (!gpu.isSoftware) await gpu.tune(trial, { bits: wanted === 'fastest' ? 'changed' : 'kept' })
 }
 
 const pin = (gpu: GpuKernels, tuning: Partial<GpuTuning>): void => {

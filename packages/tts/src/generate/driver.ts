@@ -1,63 +1,53 @@
-import { nextTurn } from '@pocket/nn'
-import type { Voice } from '../voices/voice.ts'
-import { type FrameSource, type NoiseRows, type Step, type StepOptions, samplesOf } from './frame-source.ts'
+import { type Aside, makeAhead } from './chunks-ahead.ts'
+import { type ChunkContext, type ChunkState, driveChunk, type SpokenFrame, turn } from './drive-chunk.ts'
 import { KeptNoise } from './kept-noise.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'
 import type { AudioFrame, GenerateProgress, UtteranceChunk, Warning } from './utterance.ts'
 
 /** What an utterance is made with. */
-export interface DriveContext {
-  readonly source: FrameSource
-  readonly voice: Voice
-  readonly settings: Pick<Settings, 'noise' | 'lsdSteps' | 'eosThreshold' | 'onProgress' | 'onWarning'>
+export interface DriveContext extends ChunkContext {
+  readonly settings: ChunkContext['settings'] &
+    Pick<Settings, 'noise' | 'noiseOfChunk' | 'onProgress' | 'onWarning'>
   /** Values of a latent, and so of a row of noise. */
   readonly latentDim: number
   /** Samples a second. */
   readonly sampleRate: number
-  /** Stops within a frame; the frames then end with the signal's reason. */
-  readonly signal: AbortSignal
   /** Chunks in all, where that is known. */
   readonly chunkCount?: number | undefined
+  /** Sources for chunks that are made while another is heard, where their noise allows it. */
+  readonly aside?: Aside | undefined
   /** Called when a chunk has been spoken to its end. */
   readonly onChunk?: ((chunk: UtteranceChunk) => void) | undefined
 }
 
-/** A frame of a chunk. */
-interface SpokenFrame<Pcm = Float32Array> {
-  readonly pcm: Pcm
-  /** Whether its step told that it is the last one. */
-  readonly endsChunk: boolean
-}
-
-/** How a chunk stands. */
-interface ChunkState {
-  frames: number
-  eosStep: number | null
+/** A chunk on its way. */
+export interface SpokenChunk {
+  readonly chunk: PlannedChunk
+  readonly state: Readonly<ChunkState>
+  readonly frames: AsyncIterable<SpokenFrame>
 }
 
 /**
- * The generation contract, for every backend. Chunks are spoken one after another, each from the voice and a fresh
- * codec stream, with one noise stream through all of them. Frames are handed on as soon as they exist; leaving the
+ * The generation contract, for every backend. Chunks are heard one after another, each from the voice and a fresh codec
+ * stream, with one noise stream through all of them unless each has one of its own. Frames are handed on as soon as they exist; leaving the
  * iteration early gives everything back.
  */
 export async function* driveUtterance(
   chunks: Iterable<PlannedChunk> | AsyncIterable<PlannedChunk>,
   context: DriveContext,
 ): AsyncGenerator<AudioFrame, void, void> {
-  const { chunkCount, onChunk, settings, latentDim } = context
-  const noise = new KeptNoise(settings.noise, latentDim)
+  const { chunkCount, onChunk } = context
   const meter = new ProgressMeter(context)
   let chunkIndex = 0
   let index = 0
   let finished = false
   let span = { start: 0, end: 0 }
-  for await (const chunk of chunks) {
+  for await (const { chunk, state, frames } of spokenChunks(chunks, context)) {
     if (index > 0) await turn(context)
     meter.resume()
     span = chunk.span
-    const state: ChunkState = { frames: 0, eosStep: null }
-    for await (const { pcm, endsChunk } of driveChunk(chunk, state, noise, context)) {
+    for await (const { pcm, endsChunk } of frames) {
       finished = chunkIndex + 1 === chunkCount && endsChunk
       meter.advance(pcm.length, chunkIndex)
       yield { pcm, index: index++, chunkIndex, span, isLast: finished }
@@ -72,98 +62,33 @@ export async function* driveUtterance(
   yield { pcm, index, chunkIndex: Math.max(0, chunkIndex - 1), span, isLast: true }
 }
 
-/**
- * The frames of one chunk. The end of speech is the first step whose raw logit is above the threshold; the step
- * `framesAfterEos` later is not emitted and ends the chunk, as does the greatest length. Its noise is drawn all the
- * same, so that the chunks after it get the rows that they get in the reference.
- *
- * Sound that is still being made is handed on after the next step: all but the first frame, which nothing may delay.
- */
-async function* driveChunk(
-  chunk: PlannedChunk,
-  state: ChunkState,
-  noise: KeptNoise,
+/** Chunks whose noise does not depend on those before may be made side by side; it makes no difference to them. */
+const spokenChunks = (
+  chunks: Iterable<PlannedChunk> | AsyncIterable<PlannedChunk>,
   context: DriveContext,
-): AsyncGenerator<SpokenFrame, void, void> {
-  const { source, voice, settings, signal } = context
-  let steps: AsyncIterator<Step> | undefined
-  let late: SpokenFrame<Step['pcm']> | undefined
-  const handOn = async ({ pcm, endsChunk }: SpokenFrame<Step['pcm']>): Promise<SpokenFrame> => {
-    late = undefined
-    const samples = await samplesOf({ pcm })
-    signal.throwIfAborted()
-    state.frames++
-    return { pcm: samples, endsChunk }
+): AsyncIterable<SpokenChunk> => {
+  const { settings, latentDim, aside } = context
+  const { noiseOfChunk } = settings
+  if (!noiseOfChunk) {
+    const noise = new KeptNoise(settings.noise, latentDim)
+    return oneByOne(chunks, context, () => noise)
   }
-  try {
-    await source.start(voice, chunk.ids, chunk.maxFrames, signal)
-    steps = stepsOf(source, noise, settings)
-    for (let step = 0; step < chunk.maxFrames; step++) {
-      if (step > 0) await turn(context)
-      signal.throwIfAborted()
-      noise.take()
-      // Whatever this step would say, it ends the chunk: it need not be computed.
-      if (endsAt(step, chunk, state)) break
-      const { pcm, eosLogit } = await nextOf(steps)
-      if (state.eosStep === null && eosLogit > settings.eosThreshold) state.eosStep = step
-      if (late) yield await handOn(late)
-      if (endsAt(step, chunk, state)) break
-      const frame = { pcm, endsChunk: endsAfter(step, chunk, state) }
-      if (step > 0 && typeof pcm === 'function') late = frame
-      else yield await handOn(frame)
-    }
-    if (late) yield await handOn(late)
-  } catch (error) {
-    // What was made before a failure is heard.
-    if (late && !signal.aborted) yield await handOn(late)
-    throw error
-  } finally {
-    await endChunk(steps, source)
-    noise.endChunk()
-  }
+  const noiseFor = (index: number): KeptNoise => new KeptNoise(noiseOfChunk(index), latentDim)
+  return aside && Array.isArray(chunks)
+    ? makeAhead(chunks, { ...context, aside, noiseFor })
+    : oneByOne(chunks, context, noiseFor)
 }
 
-/** The steps of a chunk, in order, each made when it is asked for or, by sources that run ahead, before. */
-const stepsOf = (source: FrameSource, noise: NoiseRows, options: StepOptions): AsyncIterator<Step> =>
-  source.run ? source.run(noise, options)[Symbol.asyncIterator]() : inLockstep(source, noise, options)
-
-async function* inLockstep(
-  source: FrameSource,
-  noise: NoiseRows,
-  options: StepOptions,
-): AsyncGenerator<Step, never, void> {
-  let previous: Float32Array | null = null
-  while (true) {
-    const step: Step = await source.next(previous, noise.next(), options)
-    yield step
-    previous = step.latent
+async function* oneByOne(
+  chunks: Iterable<PlannedChunk> | AsyncIterable<PlannedChunk>,
+  context: DriveContext,
+  noiseFor: (index: number) => KeptNoise,
+): AsyncGenerator<SpokenChunk, void, void> {
+  let index = 0
+  for await (const chunk of chunks) {
+    const state: ChunkState = { frames: 0, eosStep: null }
+    yield { chunk, state, frames: driveChunk(chunk, state, noiseFor(index++), context) }
   }
-}
-
-const nextOf = async (steps: AsyncIterator<Step>): Promise<Step> => {
-  const result = await steps.next()
-  if (!result.done) return result.value
-  throw new Error('a source ended its chunk before the driver did')
-}
-
-const endChunk = async (steps: AsyncIterator<Step> | undefined, source: FrameSource): Promise<void> => {
-  try {
-    await steps?.return?.()
-  } finally {
-    await source.end()
-  }
-}
-
-const endsAt = (step: number, { framesAfterEos }: PlannedChunk, { eosStep }: ChunkState): boolean =>
-  eosStep !== null && step >= eosStep + framesAfterEos
-
-/** After a step: whether it is known by now that the chunk has no more. */
-const endsAfter = (step: number, chunk: PlannedChunk, state: ChunkState): boolean =>
-  step + 1 === chunk.maxFrames || endsAt(step + 1, chunk, state)
-
-const turn = async ({ signal }: DriveContext): Promise<void> => {
-  await nextTurn()
-  signal.throwIfAborted()
 }
 
 const warnOfLimit = (

@@ -1,7 +1,8 @@
 import type { PocketConfig } from '../model/config.ts'
 import type { NoiseSource } from '../noise/noise-source.ts'
-import { referenceNoise } from '../noise/normal-noise.ts'
+import { chunkNoise, referenceNoise } from '../noise/normal-noise.ts'
 import { scaledNoise } from '../noise/scaled-noise.ts'
+import { DEFAULT_SEED } from '../noise/seed.ts'
 import { checkCallOptions, invalidOption } from '../option-checks.ts'
 import { DEFAULT_MAX_TOKENS } from '../text/split-sentences.ts'
 import { requireTextProfile, type TextFlags, type TextProfile } from '../text/text-flags.ts'
@@ -27,6 +28,13 @@ export interface GenerateOptions {
   readonly maxTokensPerChunk?: number | undefined
   /** How the text is prepared. Default and only one yet: `'reference'`. */
   readonly textProfile?: TextProfile | undefined
+  /**
+   * `'utterance'` (default): one stream of noise through all chunks of a text, as in the reference, so that a chunk's
+   * noise begins where the last one's ended. `'chunk'`: each chunk has a stream of its own, made of the seed and its
+   * number. Then the chunks of a long text are made side by side where `lanes` are loaded. Speech is other speech, as
+   * with another seed, and the same on every backend.
+   */
+  readonly noiseStream?: 'utterance' | 'chunk' | undefined
   /** Unit normal rows in place of the seed's. */
   readonly noise?: NoiseSource | undefined
   /** Stops within a frame; the call then rejects with the signal's reason. */
@@ -41,6 +49,8 @@ export interface GenerateOptions {
 export interface Settings {
   /** Scaled by √temperature and clamped: what the flow head takes. */
   readonly noise: NoiseSource
+  /** Where no chunk's noise depends on how long the others are: that of a chunk, from 0. In place of `noise`. */
+  readonly noiseOfChunk?: ((index: number) => NoiseSource) | undefined
   readonly lsdSteps: number
   readonly eosThreshold: number
   /** Undefined where each chunk's text decides. */
@@ -81,8 +91,12 @@ export const checkGenerateOptions = (options: GenerateOptions, config: PocketCon
   if (typeof eosThreshold !== 'number' || Number.isNaN(eosThreshold)) {
     throw invalidOption('eosThreshold', eosThreshold, 'a number')
   }
+  const scaled = (rows: NoiseSource): NoiseSource => scaledNoise(rows, temperature, noiseClamp)
   return {
-    noise: scaledNoise(noise ?? referenceNoise(options.seed), temperature, noiseClamp),
+    noise: scaled(noise ?? referenceNoise(options.seed)),
+    noiseOfChunk: hasNoiseOfChunks(options, temperature)
+      ? (index) => scaled(chunkNoise(options.seed ?? DEFAULT_SEED, index))
+      : undefined,
     lsdSteps,
     eosThreshold,
     framesAfterEos,
@@ -91,6 +105,16 @@ export const checkGenerateOptions = (options: GenerateOptions, config: PocketCon
     onProgress,
     onWarning,
   }
+}
+
+/** At temperature 0 all noise is alike. Throws PocketTtsError `invalid-option`. */
+const hasNoiseOfChunks = ({ noiseStream, noise }: GenerateOptions, temperature: number): boolean => {
+  if (noiseStream !== undefined && noiseStream !== 'utterance' && noiseStream !== 'chunk') {
+    throw invalidOption('noiseStream', noiseStream, 'one of utterance, chunk')
+  }
+  if (noise === undefined) return noiseStream === 'chunk' || temperature === 0
+  if (noiseStream !== 'chunk') return false
+  throw invalidOption('noiseStream', noiseStream, 'utterance where noise is given, which is one stream')
 }
 
 const checkInteger = (name: string, value: unknown, least: number, most = Number.POSITIVE_INFINITY): void => {

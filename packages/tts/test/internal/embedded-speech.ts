@@ -4,7 +4,7 @@ import { MimiCodec } from '@pocket/mimi'
 import { mini } from '@pocket/mini'
 import { openFile } from '@pocket/safetensors/node'
 import { type NoiseSource, PocketTts, referenceNoise, type UtteranceChunk, type Voice } from '@pocket/tts'
-import { driveUtterance } from '../../src/generate/driver.ts'
+import { type DriveContext, driveUtterance } from '../../src/generate/driver.ts'
 import type { FrameSource } from '../../src/generate/frame-source.ts'
 import type { PlannedChunk } from '../../src/generate/plan-text.ts'
 import { scaledNoise } from '../../src/noise/scaled-noise.ts'
@@ -63,6 +63,8 @@ export interface Speech {
   readonly noise?: NoiseSource
   readonly signal?: AbortSignal
   readonly lsdSteps?: number
+  readonly noiseOfChunk?: (index: number) => NoiseSource
+  readonly aside?: DriveContext['aside']
   readonly onFrame?: (index: number) => void
 }
 
@@ -70,20 +72,28 @@ export interface Speech {
 export const speakChunks = async (
   source: FrameSource,
   what: readonly PlannedChunk[],
-  { voice, signal, onFrame, ...speech }: Speech,
+  { voice, signal, onFrame, aside, noiseOfChunk, ...speech }: Speech,
 ): Promise<Spoken> => {
   const done: UtteranceChunk[] = []
   const samples: number[] = []
   let frames = 0
   const { noise = scaledNoise(referenceNoise(11), 0.5), lsdSteps = 1 } = speech
-  for await (const frame of driveUtterance(what, {
+  for await (const frame of driveUtterance([...what], {
     source,
     voice,
-    settings: { noise, lsdSteps, eosThreshold: -4, onProgress: undefined, onWarning: undefined },
+    settings: {
+      noise,
+      noiseOfChunk,
+      lsdSteps,
+      eosThreshold: -4,
+      onProgress: undefined,
+      onWarning: undefined,
+    },
     latentDim: 32,
     sampleRate: 24000,
     signal: signal ?? new AbortController().signal,
     chunkCount: what.length,
+    aside,
     onChunk: (chunk) => done.push(chunk),
   })) {
     samples.push(...frame.pcm)

@@ -1,4 +1,5 @@
-import type { PocketTts, Voice } from '@pocket/tts'
+import process from 'node:process'
+import type { LoadOptions, PocketTts, Utterance, Voice } from '@pocket/tts'
 import { fixturePath, maxAbsoluteError, readGoldens, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Step } from '../../src/generate/frame-source.ts'
@@ -30,10 +31,19 @@ const watchSteps = (): Disposable & { readonly steps: Step[] } => {
 
 const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
 
-/** All of the reference's utterances of a model, and its voice cloned from the reference's recording. */
-export const describeGoldens = (model: string, load: (folder: string) => Promise<PocketTts>): void => {
+type LoadModel = (folder: string, options?: LoadOptions) => Promise<PocketTts>
+
+/**
+ * The reference's utterances of a model, and its voice cloned from the reference's recording. On a software adapter a
+ * frame takes a tenth of a second: `without` names cases that say at length what others say; POCKET_GOLDENS=all takes
+ * them too.
+ */
+export const describeGoldens = (model: string, load: LoadModel, without: readonly string[] = []): void => {
   describe(`the reference's utterances, ${model}`, () => {
     const goldens = new GoldenUtterances(model)
+    const cases = goldens.cases.filter(
+      ({ case: name }) => process.env.POCKET_GOLDENS === 'all' || !without.includes(name),
+    )
     let tts: PocketTts
 
     beforeAll(async () => {
@@ -41,7 +51,7 @@ export const describeGoldens = (model: string, load: (folder: string) => Promise
     }, 300_000)
     afterAll(() => tts.dispose())
 
-    test.each(goldens.cases)(
+    test.each(cases)(
       '$case',
       async (expected) => {
         const name = expected.case
@@ -69,4 +79,32 @@ export const describeGoldens = (model: string, load: (folder: string) => Promise
       expect(relativeL2(valuesOf(voice), valuesOf(golden))).toBeLessThan(5e-5)
     }, 300_000)
   })
+}
+
+/** Weights in other forms than the file's. */
+export const describePrecisions = (load: LoadModel): void => {
+  const goldens = new GoldenUtterances('tiny-2026-04')
+  const expected = goldens.cases.find(({ case: name }) => name === 'short')!
+
+  const speak = async (precision: LoadOptions['precision']): Promise<Utterance> => {
+    const tts = await load(fixturePath('tiny/tiny-2026-04'), { precision })
+    const spoken = await tts.speak(expected.text, goldens.options(expected))
+    tts.dispose()
+    return spoken
+  }
+
+  test('with weights in float32, which holds bfloat16 exactly, as the reference too', async () => {
+    const { chunks, pcm } = await speak('f32')
+    expect(chunks).toEqual(chunksOf(expected))
+    expect(relativeL2(pcm, goldens.values('short', 'pcm'))).toBeLessThan(toleranceOf('short'))
+  }, 300_000)
+
+  test('with weights in eight bits ends where the reference does, and sounds a little different', async () => {
+    const { chunks, pcm } = await speak('int8')
+    expect(chunks).toEqual(chunksOf(expected))
+    const difference = relativeL2(pcm, goldens.values('short', 'pcm'))
+    expect(difference).toBeGreaterThan(toleranceOf('short'))
+    // Measured: 0.0027.
+    expect(difference).toBeLessThan(0.02)
+  }, 300_000)
 }

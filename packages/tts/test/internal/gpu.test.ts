@@ -1,8 +1,8 @@
 import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
 import { mini } from '@pocket/mini'
 import { SafeTensors } from '@pocket/safetensors'
-import { type LoadOptions, PocketTts, referenceNoise, type Warning } from '@pocket/tts'
-import { readGoldens, readJson, relativeL2 } from '@tooling/fixtures'
+import { chunkNoise, type LoadOptions, PocketTts, referenceNoise, type Warning } from '@pocket/tts'
+import { relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import type { Backend } from '../../src/backend/backend.ts'
 import { chooseBackend } from '../../src/backend/choose-backend.ts'
@@ -24,7 +24,8 @@ import { freshSpeakers, KeptSpeakers, type Speakers } from '../../src/sources/sp
 import { describeOnGpu } from '../support/gpu.ts'
 import { fastest } from '../support/levels.ts'
 import { tinyFolder, tinyParts, tinyVoice } from '../support/tiny.ts'
-import { sameBits } from './embedded-speech.ts'
+import { sameBits, speakChunks } from './embedded-speech.ts'
+import { describeGoldens, describePrecisions } from './gpu-goldens.ts'
 
 /** Every executor that a model is loaded on, to be looked at and lost. */
 const opened = vi.hoisted((): GpuKernels[] => [])
@@ -58,19 +59,8 @@ const chunkOf = (maxFrames: number): PlannedChunk => ({
   span: { start: 0, end: 4 },
 })
 
-interface GoldenCase {
-  case: string
-  text: string
-  temp: number
-  lsd_decode_steps: number
-  eos_threshold: number
-  chunks: { frames: number; eos_step: number | null }[]
-}
-
 /** Compiling takes SwiftShader longer than everything else: all tests of this model share one device. */
 describeOnGpu('the reference model on the GPU', () => {
-  const golden = readGoldens('tiny/tiny-2026-04/golden.safetensors')
-  const { generate } = readJson<{ generate: GoldenCase[] }>('tiny/tiny-2026-04/golden.json')
   let tts: PocketTts
   let gpu: GpuKernels
   let yes: Float32Array
@@ -86,18 +76,6 @@ describeOnGpu('the reference model on the GPU', () => {
     delete given.kernels
   })
 
-  /** The golden rows, which end where the reference's speech does: a source that runs ahead asks for more. */
-  const goldenNoise = (name: string) => {
-    const { data = new Float32Array(), shape = [] } = golden.get(`gen.${name}.noise`) ?? {}
-    let row = 0
-    return {
-      next: (length: number) => {
-        if (row === shape[0]) throw new Error('no more golden noise')
-        return data.slice(row * length, ++row * length)
-      },
-    }
-  }
-
   test('passed the self-check, and says on what', () => {
     expect(tts.backend.name).toBe('gpu')
     expect(tts.backend.adapter).toMatch(/\w/)
@@ -105,21 +83,20 @@ describeOnGpu('the reference model on the GPU', () => {
     expect(tts.warnings).toEqual([])
   })
 
-  test('speaks as the reference does', async () => {
-    const name = 'short'
-    const expected = generate.find((each) => each.case === name)!
-    const { pcm, chunks } = await tts.speak(expected.text, {
-      voice: tinyVoice,
-      temperature: expected.temp,
-      lsdSteps: expected.lsd_decode_steps,
-      eosThreshold: expected.eos_threshold,
-      noise: goldenNoise(name),
-    })
-    expect(chunks.map(({ frames, eosStep }) => ({ frames, eos_step: eosStep }))).toEqual(
-      expected.chunks.map(({ frames, eos_step }) => ({ frames, eos_step })),
-    )
-    expect(relativeL2(pcm, golden.get(`gen.${name}.pcm`)!.data)).toBeLessThan(tolerance)
-  }, 300_000)
+  /** Another model on the device that all share. */
+  const loadBeside = async (folder: string, options: LoadOptions = {}): Promise<PocketTts> => {
+    given.kernels = Promise.resolve(gpu)
+    try {
+      return await PocketTts.load(folder, { backend: 'gpu', simd: fastest, ...options })
+    } finally {
+      delete given.kernels
+    }
+  }
+
+  describeGoldens('tiny-2026-04', loadBeside, ['never', 'after-1000'])
+  describeGoldens('tiny-2026-01', loadBeside, ['never', 'multi'])
+  describeGoldens('tiny-24l', loadBeside, ['never', 'multi'])
+  describePrecisions(loadBeside)
 
   test('gives the same bits however many frames go in a submit, and however many submits are under way', async () => {
     const voice = await tts.loadVoice(tinyVoice)
@@ -243,6 +220,16 @@ describeOnGpu('the reference model on the GPU', () => {
       expect(relativeL2(samples, await speak(cpu, index + 2, index + 2))).toBeLessThan(tolerance)
     }
     const voice = await tts.loadVoice(tinyVoice)
+    // Chunks of one text, beside one another and one after the other.
+    const chunks = [chunkOf(2), chunkOf(5), chunkOf(3)]
+    const noiseOfChunk = (index: number) => scaledNoise(chunkNoise(5, index), 0.7)
+    const { createSource } = backend
+    const [serial, besides] = [
+      await speakChunks(createSource(), chunks, { voice, noiseOfChunk }),
+      await speakChunks(createSource(), chunks, { voice, noiseOfChunk, aside: { most: 2, createSource } }),
+    ]
+    expect(besides.chunks).toEqual(serial.chunks)
+    expect(sameBits(besides.pcm, serial.pcm)).toBe(true)
     const join = async (text = Uint32Array.of(5), signal?: AbortSignal): Promise<FrameSource> => {
       const source = backend.createSource()
       await source.start(voice, text, 1, signal)

@@ -1,6 +1,6 @@
 import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
 import { SafeTensors } from '@pocket/safetensors'
-import type { Voice } from '@pocket/tts'
+import type { NoiseSource, Voice } from '@pocket/tts'
 import { readFixture } from '@tooling/fixtures'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { create } from 'webgpu'
@@ -53,19 +53,23 @@ interface Asked {
   readonly voice?: Voice
   readonly chunks?: readonly PlannedChunk[]
   readonly signal?: AbortSignal
+  /** Chunks that are made at once, each with noise of its own. */
+  readonly most?: number
 }
 
 const usualVoice = voiceOf(20)
+const silence: NoiseSource = { next: (length) => new Float32Array(length) }
 
 const speak = (
   backend: Backend,
-  { voice = usualVoice, chunks = [chunk(6)], signal }: Asked = {},
+  { voice = usualVoice, chunks = [chunk(6)], signal, most }: Asked = {},
 ): AsyncGenerator<AudioFrame, void, void> =>
   driveUtterance(chunks, {
     source: backend.createSource(),
     voice,
     settings: {
-      noise: { next: (length) => new Float32Array(length) },
+      noise: silence,
+      noiseOfChunk: most ? () => silence : undefined,
       lsdSteps: 1,
       eosThreshold: Number.POSITIVE_INFINITY,
       onProgress: undefined,
@@ -74,6 +78,7 @@ const speak = (
     latentDim,
     sampleRate: 24000,
     signal: signal ?? new AbortController().signal,
+    aside: most ? { most, createSource: () => backend.createSource() } : undefined,
   })
 
 const count = async (frames: AsyncIterable<AudioFrame>): Promise<number> => {
@@ -136,6 +141,22 @@ test('who does not listen keeps nobody waiting for a lane', async () => {
   expect(await Promise.all([1, 2, 3].map(() => count(speak(backend))))).toEqual([6, 6, 6])
   // What they were to hear has been made meanwhile.
   for (const frames of paused) expect(await count(frames)).toBe(59)
+  backend.dispose()
+})
+
+test('chunks of one text fill the lanes, others join them, and all lanes are free when the listener leaves', async () => {
+  const backend = await load(3)
+  const text = { chunks: [5, 4, 6, 3, 5, 2].map(chunk), most: 3 }
+  const order: number[] = []
+  for await (const { chunkIndex, pcm } of speak(backend, text)) if (pcm.length > 0) order.push(chunkIndex)
+  expect(order).toEqual([5, 4, 6, 3, 5, 2].flatMap((frames, index) => Array(frames).fill(index)))
+  const both = [count(speak(backend, text)), count(speak(backend))]
+  expect(await Promise.all(both)).toEqual([25, 6])
+  for await (const { chunkIndex } of speak(backend, text)) if (chunkIndex === 1) break
+  const sources = [1, 2, 3].map(() => backend.createSource())
+  // Who had to wait for a lane would wait for ever.
+  for (const source of sources) await source.start(usualVoice, Uint32Array.of(5), 4)
+  for (const source of sources) await source.end()
   backend.dispose()
 })
 
