@@ -1,14 +1,17 @@
 /**
  * Measures utterances through `@pocket/tts` on each backend of this machine: the embedded model, compared sample by sample
  * with the CPU, and a model of full size with generated weights: alone, eight at a time, and one text of sixteen chunks.
- * `node bench/speech.ts MODEL_FOLDER TOKENIZER`; where there is no network, bundle it first (README.md).
+ * `node bench/speech.ts MODEL_FOLDER TOKENIZER [BACKEND…]`; where there is no network, bundle it first (README.md).
  */
 import process from 'node:process'
 import { type GenerateOptions, PocketTts, type Voice } from '@pocket/tts'
-import { fullWeights, noise, writeTensorFile } from '@tooling/fixtures'
+import { fullWeights, writeTensorFile } from '@tooling/fixtures'
+import { noisyVoice } from './full-size.ts'
 
-const [modelFolder, tokenizer] = process.argv.slice(2)
-if (!modelFolder || !tokenizer) throw new Error('usage: speech.ts MODEL_FOLDER TOKENIZER')
+const [modelFolder, tokenizer, ...wanted] = process.argv.slice(2)
+if (!modelFolder || !tokenizer) throw new Error('usage: speech.ts MODEL_FOLDER TOKENIZER [BACKEND…]')
+
+const isWanted = (backend: string): boolean => wanted.length === 0 || wanted.includes(backend)
 
 const print = (line: string): void => {
   process.stdout.write(`${line}\n`)
@@ -23,6 +26,7 @@ const compareEmbedded = async (): Promise<void> => {
   const expected = await cpu.speak(text, options)
   cpu.dispose()
   for (const backend of ['auto', 'hybrid', 'gpu'] as const) {
+    if (!isWanted(backend)) continue
     const begin = performance.now()
     const tts = await PocketTts.load(modelFolder, { backend })
     const loaded = seconds(begin)
@@ -38,14 +42,6 @@ const compareEmbedded = async (): Promise<void> => {
     )
     tts.dispose()
   }
-}
-
-const heard = 175
-const voiceOf = ({ flowLm }: PocketTts): Voice => {
-  const { heads, headDim, layers } = flowLm.config
-  const rows = (seed: number): Float32Array => noise(heard * heads * headDim, seed)
-  const kv = Array.from({ length: layers }, (_, layer) => ({ k: rows(2 * layer), v: rows(2 * layer + 1) }))
-  return { kv: { positions: heard, heads, headDim, layers: kv } }
 }
 
 /** Twenty tokens or so, and never an end of speech: as many frames as a chunk may have. */
@@ -96,10 +92,11 @@ const measureFull = async (): Promise<void> => {
     ['gpu', 1],
     ['gpu', 8],
   ] as const) {
+    if (!isWanted(backend)) continue
     const begin = performance.now()
     const tts = await PocketTts.load({ model, tokenizer }, { backend, lanes })
     const loaded = seconds(begin)
-    const voice = voiceOf(tts)
+    const voice = noisyVoice(tts.flowLm.config)
     await speak(tts, voice)
     const alone = await speak(tts, voice)
     const together = performance.now()

@@ -1,5 +1,10 @@
-import { type ChunkContext, type ChunkState, driveChunk, type SpokenFrame } from './drive-chunk.ts'
-import type { SpokenChunk } from './driver.ts'
+import {
+  type ChunkContext,
+  type ChunkState,
+  driveChunk,
+  type SpokenChunk,
+  type SpokenFrame,
+} from './drive-chunk.ts'
 import type { FrameSource } from './frame-source.ts'
 import type { KeptNoise } from './kept-noise.ts'
 import type { PlannedChunk } from './plan-text.ts'
@@ -19,7 +24,7 @@ interface AheadContext extends Omit<ChunkContext, 'source'> {
 
 /**
  * Chunks that are made side by side and handed on in order. The first begins alone; the others follow when its first
- * frame is there, which so waits for none of them. Leaving the iteration stops all.
+ * frame has been handed on, which so waits for none of them. Leaving the iteration stops all.
  */
 export async function* makeAhead(
   chunks: readonly PlannedChunk[],
@@ -66,14 +71,14 @@ class ChunkAhead {
     this.#pumped = this.#pump(frames)
   }
 
-  /** Its frames, as they come. `onFirst` is called when there is one, or none to come. */
-  async *read(onFirst: () => void): AsyncGenerator<SpokenFrame, void, void> {
-    await this.#change()
-    onFirst()
+  /** Its frames, as they come. `onHeard` is called when whoever listens has had one and wants the next. */
+  async *read(onHeard: () => void): AsyncGenerator<SpokenFrame, void, void> {
     while (true) {
       const frame = this.#made.shift()
-      if (frame) yield frame
-      else if (!this.#end) await this.#change()
+      if (frame) {
+        yield frame
+        onHeard()
+      } else if (!this.#end) await this.#change()
       else if ('error' in this.#end) throw this.#end.error
       else return
     }

@@ -27,6 +27,13 @@ export interface ChunkState {
   eosStep: number | null
 }
 
+/** A chunk on its way. */
+export interface SpokenChunk {
+  readonly chunk: PlannedChunk
+  readonly state: Readonly<ChunkState>
+  readonly frames: AsyncIterable<SpokenFrame>
+}
+
 /**
  * The frames of one chunk. The end of speech is the first step whose raw logit is above the threshold; the step
  * `framesAfterEos` later is not emitted and ends the chunk, as does the greatest length. Its noise is drawn all the

@@ -1,5 +1,5 @@
 import { type Aside, makeAhead } from './chunks-ahead.ts'
-import { type ChunkContext, type ChunkState, driveChunk, type SpokenFrame, turn } from './drive-chunk.ts'
+import { type ChunkContext, type ChunkState, driveChunk, type SpokenChunk, turn } from './drive-chunk.ts'
 import { KeptNoise } from './kept-noise.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'
@@ -21,17 +21,10 @@ export interface DriveContext extends ChunkContext {
   readonly onChunk?: ((chunk: UtteranceChunk) => void) | undefined
 }
 
-/** A chunk on its way. */
-export interface SpokenChunk {
-  readonly chunk: PlannedChunk
-  readonly state: Readonly<ChunkState>
-  readonly frames: AsyncIterable<SpokenFrame>
-}
-
 /**
  * The generation contract, for every backend. Chunks are heard one after another, each from the voice and a fresh codec
- * stream, with one noise stream through all of them unless each has one of its own. Frames are handed on as soon as they exist; leaving the
- * iteration early gives everything back.
+ * stream, with one noise stream through all of them unless each has one of its own. Frames are handed on as soon as they
+ * exist; leaving the iteration early gives everything back.
  */
 export async function* driveUtterance(
   chunks: Iterable<PlannedChunk> | AsyncIterable<PlannedChunk>,
