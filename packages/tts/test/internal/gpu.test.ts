@@ -93,7 +93,7 @@ describeOnGpu('the reference model on the GPU', () => {
     }
   }
 
-  describeGoldens('tiny-2026-04', loadBeside, ['never', 'after-1000'])
+  describeGoldens('tiny-2026-04', loadBeside, ['never', 'after-1000', 'threshold-high'])
   describeGoldens('tiny-2026-01', loadBeside, ['never', 'multi'])
   describeGoldens('tiny-24l', loadBeside, ['never', 'multi'])
   describePrecisions(loadBeside)
