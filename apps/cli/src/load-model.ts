@@ -14,6 +14,7 @@ export const loadModel = async (
     backend: flags.backend,
     simd: flags.simd,
     threads: flags.threads,
+    gpuTuning: flags.gpuTuning,
     precision: flags.quantize ? 'int8' : flags.precision,
     codecPrecision: flags.codecPrecision,
     signal,

@@ -87,6 +87,7 @@ describe('pocket generate', () => {
       ['--codec-precision', 'int8'],
       /Allowed choices are stored, int16\./,
     ],
+    ['a tuning that is none', ['--gpu-tuning', 'quick'], /Allowed choices are auto, fastest\./],
     ['a level that is none', ['--simd', 'avx'], /Allowed choices are auto, relaxed, simd, scalar\./],
     [
       'more threads than there can be',

@@ -125,11 +125,16 @@ const checkThreads = ({ threads = 1, simd }: LoadOptions): void => {
 
 /** Its numbers are checked by the executor, which alone knows its limits. */
 const checkGpuTuning = ({ gpuTuning = 'auto' }: LoadOptions): void => {
-  if (gpuTuning === 'auto' || gpuTuning === 'fastest') return
+  const named = Object.keys(loadChoices.gpuTuning.values)
+  if (typeof gpuTuning === 'string' && named.includes(gpuTuning)) return
   const known = ['threads', 'unroll', 'workgroup', 'subgroups']
   const isTuning = typeof gpuTuning === 'object' && gpuTuning !== null
   if (isTuning && Object.keys(gpuTuning).every((name) => known.includes(name))) return
-  throw invalidOption('gpuTuning', gpuTuning, `auto, fastest or an object with some of ${known.join(', ')}`)
+  throw invalidOption(
+    'gpuTuning',
+    gpuTuning,
+    `one of ${named.join(', ')}, or an object with some of ${known.join(', ')}`,
+  )
 }
 
 const isWholeNumber = (value: number): boolean => Number.isSafeInteger(value) && value >= 1

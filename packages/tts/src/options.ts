@@ -47,6 +47,13 @@ export const loadChoices = {
       ready: 'with everything else',
     },
   },
+  gpuTuning: {
+    about: 'how work is cut for a GPU',
+    values: {
+      auto: 'what was measured fastest, without changing a bit',
+      fastest: 'also what changes last digits',
+    },
+  },
   simd: {
     about: 'level of the kernels on the CPU',
     values: {

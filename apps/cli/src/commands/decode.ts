@@ -5,6 +5,7 @@ import {
   backendOption,
   codecPrecisionOption,
   configOption,
+  gpuTuningOption,
   languageOption,
   modelOption,
   quietOption,
@@ -33,6 +34,7 @@ export const decodeCommand = (io: Io): Command =>
     .addOption(codecPrecisionOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(gpuTuningOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (latents: string, flags: CodecFlags) => {

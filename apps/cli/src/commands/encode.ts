@@ -4,6 +4,7 @@ import type { Io } from '../io.ts'
 import {
   backendOption,
   configOption,
+  gpuTuningOption,
   languageOption,
   modelOption,
   quietOption,
@@ -33,6 +34,7 @@ export const encodeCommand = (io: Io): Command =>
     .addOption(backendOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(gpuTuningOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, flags: CodecFlags) => {

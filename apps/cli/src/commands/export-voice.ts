@@ -5,6 +5,7 @@ import { parseNumber } from '../option-values.ts'
 import {
   backendOption,
   configOption,
+  gpuTuningOption,
   languageOption,
   modelOption,
   precisionOption,
@@ -44,6 +45,7 @@ export const exportVoiceCommand = (io: Io): Command =>
     .addOption(quantizeOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(gpuTuningOption())
     .addOption(quietOption())
     .addHelpText('after', notes)
     .action(async (recording: string, voice: string | undefined, flags: ExportFlags) => {

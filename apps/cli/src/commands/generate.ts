@@ -6,6 +6,7 @@ import {
   backendOption,
   codecPrecisionOption,
   configOption,
+  gpuTuningOption,
   languageOption,
   modelOption,
   precisionOption,
@@ -54,6 +55,7 @@ export const generateCommand = (io: Io): Command =>
     .addOption(codecPrecisionOption())
     .addOption(simdOption())
     .addOption(threadsOption())
+    .addOption(gpuTuningOption())
     .addOption(quietOption())
     .addHelpText('after', examples)
     .action(async (text: string | undefined, flags: GenerateFlags) => {

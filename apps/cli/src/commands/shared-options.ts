@@ -40,6 +40,8 @@ export const codecPrecisionOption = (): Option =>
 
 export const simdOption = (): Option => choiceOption('--simd <level>', loadChoices.simd)
 
+export const gpuTuningOption = (): Option => choiceOption('--gpu-tuning <name>', loadChoices.gpuTuning)
+
 export const threadsOption = (): Option =>
   speedOption('--threads <number>', loadCounts.threads.about).argParser(parseNumber)
 

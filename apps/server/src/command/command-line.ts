@@ -7,11 +7,14 @@ import { parseOptions, type ServerOptions } from '../config.ts'
 import { ServerError } from '../errors.ts'
 import { createFlags, type logLevels } from './flags.ts'
 
-type Loading = Pick<LoadOptions, 'backend' | 'precision' | 'codecPrecision' | 'simd' | 'threads' | 'lanes'>
+type Loading = Pick<
+  LoadOptions,
+  'backend' | 'precision' | 'codecPrecision' | 'cloning' | 'simd' | 'threads' | 'gpuTuning' | 'lanes'
+>
 
 /** What the command line and the environment say. */
 export interface CommandLine {
-  /** A model folder, config file or URL; undefined for the embedded model. */
+  /** What `PocketTts.load` takes as a string; undefined for the embedded model. */
   readonly model: string | undefined
   /** How it is computed; what is undefined is left to the model and the machine. */
   readonly loading: Loading
@@ -58,8 +61,10 @@ export const parseCommandLine = (
     precision,
     quantize,
     codecPrecision,
+    cloning,
     simd,
     threads,
+    gpuTuning,
     lanes,
     logLevel,
     apiKeyFile,
@@ -72,8 +77,10 @@ export const parseCommandLine = (
     backend,
     precision: quantize ? 'int8' : precision,
     codecPrecision,
+    cloning,
     simd,
     threads,
+    gpuTuning,
     lanes,
   }
   return { model, loading, logLevel, options: all }

@@ -4,13 +4,14 @@ import type { MimiCodec } from '@pocket/mimi'
 import { KernelError } from '@pocket/nn'
 import { PocketTtsError } from '../errors.ts'
 import { referenceNoise } from '../noise/normal-noise.ts'
+import type { Choice } from '../options.ts'
 import { Speaker, type SpeakingModel } from '../sources/speaker.ts'
 
 /** How work is cut for a GPU: `Tuning` of `@pocket/kernels-wgsl`. */
 export type GpuTuning = Tuning
 
 /** A choice of cuts, or some of their properties pinned. */
-export type GpuTuningOption = 'auto' | 'fastest' | Partial<GpuTuning>
+export type GpuTuningOption = Choice<'gpuTuning'> | Partial<GpuTuning>
 
 /** Frames of a run: some milliseconds on the GPUs that are fast, and half a second on those too slow to speak. */
 const frames = 4
