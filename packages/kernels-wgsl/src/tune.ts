@@ -139,11 +139,17 @@ const takeIfBetter = async (
   }
 }
 
-const openWith = async (gpu: Gpu, tuning: Tuning, open: () => TuningTrial): Promise<Opened> => {
+const openWith = async (
+  gpu: Gpu,
+  tuning: Tuning,
+  open: () => TuningTrial,
+  onCompiled = (): void => {},
+): Promise<Opened> => {
   gpu.retune(tuning)
   const trial = open()
   try {
     await trial.ready()
+    onCompiled()
     return { tuning, trial, outputs: await trial.run() }
   } catch (error) {
     trial.dispose()
@@ -151,13 +157,18 @@ const openWith = async (gpu: Gpu, tuning: Tuning, open: () => TuningTrial): Prom
   }
 }
 
-/** Undefined where a driver cannot compile kernels that are cut so. */
+/** Undefined where a driver cannot compile kernels that are cut so, or a device has no memory for a second trial. */
 const openOrPass = async (gpu: Gpu, tuning: Tuning, open: () => TuningTrial): Promise<Opened | undefined> => {
+  let isCompiled = false
   try {
-    return await openWith(gpu, tuning, open)
+    return await openWith(gpu, tuning, open, () => {
+      isCompiled = true
+    })
   } catch (error) {
-    if (error instanceof KernelError) throw error
-    return undefined
+    const isOfKernels = error instanceof KernelError
+    const mayPass = isOfKernels ? error.code === 'out-of-memory' : !isCompiled
+    if (mayPass) return undefined
+    throw error
   }
 }
 

@@ -53,7 +53,7 @@ export const loadGpuBackend = async (
     const speakers = new KeptSpeakers(model, gpu, voices)
     const sourceAt = (pace: Pace): FrameSource =>
       scheduler ? new LaneSource(scheduler) : new RunAheadSource(model, gpu, pace, speakers)
-    await tuneGpu(gpu, files.options.gpuTuning, () => frameTrial(model, gpu.withLanes(lanes)))
+    await tuneGpu(gpu, files.options, () => frameTrial(model, gpu.withLanes(lanes)))
     const found = await speakKnownFrames(sourceAt(oneByOne), model.flowLm, expected)
     refuseDifference(found, expected, about.adapter)
     const pace = paceFor(found.frameMs)
@@ -95,7 +95,7 @@ export const loadHybridBackend = async (
     const codec = await loadCodec(files, gpu)
     const about = aboutGpu(gpu.device)
     const voices = new SharedVoices(flowLm)
-    await tuneGpu(gpu, files.options.gpuTuning, () => decoderTrial(codec, gpu))
+    await tuneGpu(gpu, files.options, () => decoderTrial(codec, gpu))
     const createSource = (): HybridFrameSource => new HybridFrameSource(flowLm, codec, voices)
     const found = await speakKnownFrames(createSource(), flowLm, expected)
     refuseDifference(found, expected, about.adapter)

@@ -13,6 +13,11 @@ export type GpuTuning = Tuning
 /** A choice of cuts, or some of their properties pinned. */
 export type GpuTuningOption = Choice<'gpuTuning'> | Partial<GpuTuning>
 
+interface TuneGpuOptions {
+  readonly gpuTuning?: GpuTuningOption | undefined
+  readonly signal?: AbortSignal | undefined
+}
+
 /** Frames of a run: some milliseconds on the GPUs that are fast, and half a second on those too slow to speak. */
 const frames = 4
 
@@ -24,16 +29,38 @@ const mostFrames = frames * 64
 
 /**
  * Cuts the work of `gpu` as `wanted` says: pinned, or as the fastest of some does on `trial`s. What stands for a GPU on a
- * processor is not asked: it would compile for minutes. Throws PocketTtsError `invalid-option` for a cut that cannot be.
+ * processor is not asked: it would compile for minutes. Throws PocketTtsError `invalid-option` for a cut that cannot be,
+ * the reason of the signal.
  */
 export const tuneGpu = async (
   gpu: GpuKernels,
-  wanted: GpuTuningOption = 'auto',
-  trial: () => TuningTrial,
+  { gpuTuning = 'auto', signal }: TuneGpuOptions,
+  open: () => TuningTrial,
 ): Promise<void> => {
-  if (typeof wanted === 'object') pin(gpu, wanted)
-  else if (!gpu.isSoftware) await gpu.tune(trial, { bits: wanted === 'fastest' ? 'changed' : 'kept' })
+  if (typeof gpuTuning === 'object') pin(gpu, gpuTuning)
+  else if (!gpu.isSoftware) await choose(gpu, gpuTuning, () => abortable(open(), signal))
 }
+
+const choose = async (
+  gpu: GpuKernels,
+  wanted: 'auto' | 'fastest',
+  open: () => TuningTrial,
+): Promise<void> => {
+  try {
+    await gpu.tune(open, { bits: wanted === 'fastest' ? 'changed' : 'kept' })
+  } catch (error) {
+    // What is spoken with may have room where trials beside it have none.
+    if (!(error instanceof KernelError && error.code === 'out-of-memory')) throw error
+  }
+}
+
+const abortable = (trial: TuningTrial, signal: AbortSignal | undefined): TuningTrial => ({
+  ...trial,
+  run: async () => {
+    signal?.throwIfAborted()
+    return trial.run()
+  },
+})
 
 const pin = (gpu: GpuKernels, tuning: Partial<GpuTuning>): void => {
   try {
