@@ -1,8 +1,9 @@
-import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
+import { createGpuKernels, type GpuKernels, type TuningReport } from '@pocket/kernels-wgsl'
+import { KernelError } from '@pocket/nn'
 import { SafeTensors } from '@pocket/safetensors'
-import type { NoiseSource, Voice } from '@pocket/tts'
+import type { LoadOptions, NoiseSource, Voice } from '@pocket/tts'
 import { readFixture } from '@tooling/fixtures'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { create } from 'webgpu'
 import type { Backend } from '../../src/backend/backend.ts'
 import { loadGpuBackend } from '../../src/backend/gpu-backend.ts'
@@ -178,4 +179,57 @@ test('while nobody waits, a lane is only a little ahead of who does not listen',
   await steps.return?.()
   await source.end()
   backend.dispose()
+})
+
+describe('how work is cut', () => {
+  const loadWith = (
+    options: Partial<Pick<LoadOptions, 'gpuTuning' | 'signal'>>,
+    lanes = 1,
+  ): Promise<Backend> => loadGpuBackend({ weights, config: {}, options }, kernels, nothing, lanes)
+
+  test.each([1, 2])('is found by timing frames in %i lanes, which leave nothing behind', async (lanes) => {
+    // Pinned, nothing is timed: what loading takes without.
+    const pinned = await loadWith({ gpuTuning: {} }, lanes)
+    const { bytes } = kernels
+    pinned.dispose()
+    kernels = await open()
+    using tune = vi.spyOn(kernels, 'tune')
+    const backend = await loadWith({}, lanes)
+    const report: TuningReport = await tune.mock.results[0]!.value
+    expect(report.tried.length).toBeGreaterThan(0)
+    expect(backend.report.tuning).toEqual(report.tuning)
+    // Buffers that results are read through stay: of four frames, in each lane.
+    expect(kernels.bytes - bytes).toBeLessThan(lanes * 131_072)
+    backend.dispose()
+  })
+
+  test('is as it is pinned', async () => {
+    using tune = vi.spyOn(kernels, 'tune')
+    const backend = await loadWith({ gpuTuning: { workgroup: 128, unroll: 3 } })
+    expect(backend.report.tuning).toEqual({ ...kernels.tuning, workgroup: 128, unroll: 3 })
+    expect(tune).not.toHaveBeenCalled()
+    backend.dispose()
+    kernels = await open()
+    await expect(loadWith({ gpuTuning: { threads: 100 } })).rejects.toMatchObject({
+      code: 'invalid-option',
+      message: expect.stringMatching(/gpuTuning: .*threads is 100/),
+    })
+  })
+
+  test('is tried no further once loading is aborted, and not at all without memory for a trial', async () => {
+    const stop = new AbortController()
+    const tune = kernels.tune.bind(kernels)
+    using _aborting = vi.spyOn(kernels, 'tune').mockImplementation((...asked) => {
+      stop.abort('enough')
+      return tune(...asked)
+    })
+    await expect(loadWith({ signal: stop.signal })).rejects.toBe('enough')
+    kernels = await open()
+    using _full = vi
+      .spyOn(kernels, 'tune')
+      .mockRejectedValue(new KernelError('out-of-memory', 'the GPU has no memory left'))
+    const backend = await loadWith({})
+    expect(backend.report.tuning).toEqual(kernels.tuning)
+    backend.dispose()
+  })
 })
