@@ -7,6 +7,7 @@ import {
   backbonePrompt,
   backboneStep,
   codecAttention,
+  codecLayers,
   codecProducts,
   codecWithActivations,
   type Workload,
@@ -15,7 +16,8 @@ import {
 /**
  * Times the kernels at the sizes of the real model, one thread, and prints a Markdown table. Times are CPU time, which
  * is what passes on an idle machine and leaves out what others take on a busy one. All levels of one workload take
- * turns, so that contention for memory and caches meets them all. A substring as argument selects rows.
+ * turns, so that contention for memory and caches meets them all. A substring as argument selects rows; `layer` those of the
+ * codec's layers, each by itself.
  */
 
 const workloads: Workload[] = [
@@ -27,10 +29,13 @@ const workloads: Workload[] = [
   backbonePrompt(50, 'F32'),
   codecProducts('BF16'),
   codecProducts('F32'),
+  codecProducts('int16'),
   codecWithActivations('F32'),
   backboneAttention(400),
   codecAttention(),
 ]
+
+const layers = [...codecLayers('BF16'), ...codecLayers('int16')]
 
 const secondsEach = 3
 
@@ -70,8 +75,9 @@ console.log('| workload | kernels | best ms | median ms | at best |\n| --- | ---
 const row = (name: string, kernels: string, timing: Timing, speed: string): void =>
   console.log(`| ${name} | ${kernels} | ${timing.best.toFixed(2)} | ${timing.median.toFixed(2)} | ${speed} |`)
 
-for (const workload of workloads.filter(({ name }) => name.includes(wanted))) {
-  const executors = await Promise.all(levels.map((simd) => createCpuKernels({ simd })))
+const selected = wanted.includes('layer') ? layers : workloads
+for (const workload of selected.filter(({ name }) => name.includes(wanted))) {
+  const executors = await Promise.all(levels.map((simd) => createCpuKernels({ simd, threads: 1 })))
   const runs = executors.map((kernels) => workload.prepare(kernels))
   const readsOnce = workload.bytes !== undefined && workload.flops !== undefined
   if (readsOnce) runs.push(await readStream(workload.bytes!))

@@ -128,16 +128,63 @@ const codecFlops = (() => {
   return flops + 2 * rows * 3 * channels
 })()
 
-const codec = (kernels: Kernels, ops: Operations, kept: Kept, inputActivation: 'none' | 'elu'): Tensor => {
-  const linear = (x: Tensor, outputs: number): Tensor =>
-    ops.linear(x, matrix(kernels, x.columns, outputs, kept))
-  const convolution = (x: Tensor, outputs: number, kernel: number, residual?: Tensor): Tensor => {
-    const weights = kernels.convolution({
-      weight: weight([outputs, x.columns, kernel], x.columns * kernel, kept),
-    })
-    const state = kernels.convolutionState(weights)
-    return ops.convolution(x, weights, state, { inputActivation, ...(residual && { residual }) })
+/**
+ * Each layer of the codec by itself, ELU included where it has one. Four of each take turns, so that weights come from as
+ * far as they do in a frame.
+ */
+export const codecLayers = (kept: Kept): Workload[] => {
+  const layer = (
+    name: string,
+    [rows, columns]: readonly [rows: number, columns: number],
+    weights: number,
+    describe: (layers: CodecLayers, x: Tensor, ops: Operations) => Tensor,
+  ): Workload => ({
+    name: `codec layer, ${rows} rows, ${name}, ${kept}`,
+    flops: 2 * rows * weights,
+    prepare: (kernels) => {
+      const runs = Array.from({ length: 4 }, () =>
+        runOf(kernels, (ops) =>
+          describe(layersOf(kernels, ops, kept, 'elu'), ops.input('x', rows, columns), ops),
+        ),
+      )
+      let turn = 0
+      return () => runs[turn++ % runs.length]!()
+    },
+  })
+  const all = [512, 1536, 2048].map((outputs) =>
+    layer(`512 to ${outputs}`, [positions, 512], 512 * outputs, ({ linear }, x) => linear(x, outputs)),
+  )
+  all.push(layer('2048 to 512', [positions, 2048], 2048 * 512, ({ linear }, x) => linear(x, 512)))
+  all.push(
+    layer('7 of 512 to 512', [positions, 512], 7 * 512 ** 2, ({ convolution }, x) => convolution(x, 512, 7)),
+  )
+  let rows = positions
+  let channels = codecWidth
+  for (const ratio of ratios) {
+    const [wide, half] = [channels, channels / 2]
+    const up = `2 of ${wide} to ${ratio} of ${half}`
+    all.push(layer(up, [rows, wide], 2 * wide * ratio * half, ({ upsampling }, x) => upsampling(x, ratio)))
+    rows *= ratio
+    channels = half
+    const narrow = half / 2
+    const [in3, in1] = [`3 of ${half} to ${narrow}`, `${narrow} to ${half}, residual`]
+    all.push(layer(in3, [rows, half], 3 * half * narrow, ({ convolution }, x) => convolution(x, narrow, 3)))
+    all.push(
+      layer(in1, [rows, narrow], narrow * half, ({ convolution }, x, ops) =>
+        convolution(x, half, 1, ops.input('residual', x.rows, half)),
+      ),
+    )
   }
+  all.push(
+    layer(`3 of ${channels} to 1`, [rows, channels], 3 * channels, ({ convolution }, x) =>
+      convolution(x, 1, 3),
+    ),
+  )
+  return all
+}
+
+const codec = (kernels: Kernels, ops: Operations, kept: Kept, inputActivation: 'none' | 'elu'): Tensor => {
+  const { linear, convolution, upsampling } = layersOf(kernels, ops, kept, inputActivation)
   let x = ops.input('x', positions, codecWidth)
   for (let layer = 0; layer < 2; layer++) {
     x = linear(ops.columns(linear(x, 3 * codecWidth), 0, codecWidth), codecWidth)
@@ -145,16 +192,35 @@ const codec = (kernels: Kernels, ops: Operations, kept: Kept, inputActivation: '
   }
   x = convolution(x, codecWidth, 7)
   for (const ratio of ratios) {
-    const weights = kernels.transposedConvolution({
-      weight: weight([x.columns, x.columns / 2, 2 * ratio], 2 * x.columns, kept),
-      stride: ratio,
-    })
-    const state = kernels.convolutionState(weights)
-    x = ops.transposedConvolution(x, weights, state, { inputActivation })
+    x = upsampling(x, ratio)
     x = convolution(convolution(x, x.columns / 2, 3), x.columns, 1, x)
   }
   return convolution(x, 1, 3)
 }
+
+type CodecLayers = ReturnType<typeof layersOf>
+
+const layersOf = (kernels: Kernels, ops: Operations, kept: Kept, inputActivation: 'none' | 'elu') => ({
+  linear: (x: Tensor, outputs: number): Tensor => ops.linear(x, matrix(kernels, x.columns, outputs, kept)),
+
+  convolution: (x: Tensor, outputs: number, kernel: number, residual?: Tensor): Tensor => {
+    const weights = kernels.convolution({
+      weight: weight([outputs, x.columns, kernel], x.columns * kernel, kept),
+      precision: precisionOf(kept),
+    })
+    const state = kernels.convolutionState(weights)
+    return ops.convolution(x, weights, state, { inputActivation, ...(residual && { residual }) })
+  },
+
+  upsampling: (x: Tensor, ratio: number): Tensor => {
+    const weights = kernels.transposedConvolution({
+      weight: weight([x.columns, x.columns / 2, 2 * ratio], 2 * x.columns, kept),
+      stride: ratio,
+      precision: precisionOf(kept),
+    })
+    return ops.transposedConvolution(x, weights, kernels.convolutionState(weights), { inputActivation })
+  },
+})
 
 const runOf = (kernels: Kernels, describe: (ops: Operations) => Tensor): (() => void) => {
   const recording = record('bench', (ops) => {
