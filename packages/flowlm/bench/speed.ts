@@ -39,7 +39,7 @@ const best = async (runs: number, work: () => Promise<number>): Promise<number> 
 const print = (...cells: string[]): void => console.log(`| ${cells.join(' | ')} |`)
 
 const measure = async (name: string, file: Uint8Array, simd: SimdLevel | 'auto'): Promise<void> => {
-  const kernels = await createCpuKernels({ simd })
+  const kernels = await createCpuKernels({ simd, threads: 1 })
   const runs = kernels.simd === 'scalar' ? 3 : 60
   let flowLm!: FlowLm
   const load = await milliseconds(async () => {

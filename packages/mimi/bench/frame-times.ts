@@ -3,7 +3,6 @@
  * of the README.
  */
 import { readFile } from 'node:fs/promises'
-import process from 'node:process'
 import { createCpuKernels } from '@pocket/kernels-cpu'
 import { MimiCodec } from '@pocket/mimi'
 import { mini } from '@pocket/mini'
@@ -20,18 +19,12 @@ const models: Record<string, () => Promise<Uint8Array>> = {
 const warmUpFrames = 20
 const frames = 60
 
-/** Processor time of this thread, in ms: what other programs took of the machine is not ours to report. */
-const threadTime = (): number => {
-  const { user, system } = process.threadCpuUsage()
-  return (user + system) / 1000
-}
-
 const medianTime = async (frame: (index: number) => Promise<unknown>): Promise<number> => {
   const times: number[] = []
   for (let index = 0; index < warmUpFrames + frames; index++) {
-    const start = threadTime()
+    const start = performance.now()
     await frame(index)
-    if (index >= warmUpFrames) times.push(threadTime() - start)
+    if (index >= warmUpFrames) times.push(performance.now() - start)
   }
   return times.toSorted((a, b) => a - b)[frames >> 1] ?? Number.NaN
 }
@@ -53,7 +46,7 @@ console.log('| --- | --- | ---: | ---: | ---: |')
 for (const [name, read] of Object.entries(models)) {
   const weights = SafeTensors.fromBytes(await read())
   for (const simd of ['simd', 'relaxed'] as const) {
-    const kernels = await createCpuKernels({ simd })
+    const kernels = await createCpuKernels({ simd, threads: 1 })
     const codec = await MimiCodec.load(weights, kernels)
     const decode = await decodeTime(codec)
     const encode = await encodeTime(codec)
