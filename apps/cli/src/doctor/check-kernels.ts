@@ -48,8 +48,9 @@ export const checkWebGpu: Check = async (signal) => {
   const tts = await PocketTts.load(mini, { signal })
   const { name, adapter, features = [], reason, frameMs } = tts.backend
   tts.dispose()
-  const facts = { used: name === 'gpu', adapter, features, reason, frameMs }
-  if (name !== 'gpu') return { state: 'fine', lines: [`${adapter ?? 'none'}, not used: ${reason}`], facts }
-  const speed = `${frameMs?.gpu?.toFixed(1)} ms a frame, the CPU ${frameMs?.cpu?.toFixed(1)}`
+  const facts = { used: name !== 'cpu', backend: name, adapter, features, reason, frameMs }
+  if (name === 'cpu') return { state: 'fine', lines: [`${adapter ?? 'none'}, not used: ${reason}`], facts }
+  const whole = name === 'hybrid' ? ', with the language model on the CPU' : ''
+  const speed = `${frameMs?.[name]?.toFixed(1)} ms a frame${whole}, the CPU alone ${frameMs?.cpu?.toFixed(1)}`
   return { state: 'fine', lines: [`${adapter}: right, and faster: ${speed}`, features.join(', ')], facts }
 }
