@@ -217,7 +217,8 @@ export class LaneScheduler {
     this.#underWay--
     for (const reading of readings) {
       reading.underWay--
-      if (reading.left === 0 && reading.underWay === 0) this.leave(reading.seat)
+      const isOver = reading.left === 0 || reading.failure !== undefined
+      if (isOver && reading.underWay === 0) this.leave(reading.seat)
       reading.wake()
     }
     this.#submitWanted()

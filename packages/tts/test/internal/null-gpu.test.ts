@@ -145,6 +145,18 @@ test('who does not listen keeps nobody waiting for a lane', async () => {
   backend.dispose()
 })
 
+test('who waits behind those who do not listen hears of a lost device too', async () => {
+  const backend = await load(2)
+  const paused = [1, 2].map(() => speak(backend, { chunks: [chunk(60)] }))
+  for (const frames of paused) await frames.next()
+  kernels.device.destroy()
+  await kernels.device.lost
+  const lost = { code: 'device-lost' }
+  await expect(count(speak(backend))).rejects.toMatchObject(lost)
+  for (const frames of paused) await expect(count(frames)).rejects.toMatchObject(lost)
+  backend.dispose()
+})
+
 test('chunks of one text fill the lanes, others join them, and all lanes are free when the listener leaves', async () => {
   const backend = await load(3)
   const text = { chunks: [5, 4, 6, 3, 5, 2].map(chunk), most: 3 }
