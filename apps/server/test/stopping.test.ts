@@ -2,7 +2,7 @@ import process from 'node:process'
 import type { Worker } from 'node:worker_threads'
 import { mini } from '@pocket/mini'
 import { ServerError } from '@pocket/server'
-import { loadInWorker, PocketTts } from '@pocket/tts'
+import { loadInWorker, PocketTts, PocketTtsError, type SpeechEngine } from '@pocket/tts'
 import { describe, expect, it } from 'vitest'
 import { expectRefusal } from './support/refusals.ts'
 import { ask, bytesOf, useServers } from './support/serving.ts'
@@ -72,5 +72,27 @@ it('an engine that has lost a thread of its own has died', async () => {
   const answer = await ask(server, { input: 'Hello.' })
   expect(await expectRefusal(answer, 503)).toMatchObject({ code: 'engine_stopped' })
   await server.engineLost
+  engine.dispose()
+})
+
+it('an engine that has lost its GPU goes on with the next request', async () => {
+  const engine = await PocketTts.load(mini)
+  let calls = 0
+  const losing: SpeechEngine = new Proxy<SpeechEngine>(engine, {
+    get(target, name) {
+      if (name === 'stream' && calls++ === 0) {
+        return () => {
+          throw new PocketTtsError('gpu-lost', 'the GPU is gone')
+        }
+      }
+      const value: unknown = Reflect.get(target, name)
+      return typeof value === 'function' ? value.bind(target) : value
+    },
+  })
+  const server = await servers.start({}, {}, losing)
+  const body = { input: 'Hello.', response_format: 'pcm' }
+  expect(await expectRefusal(await ask(server, body), 503)).toMatchObject({ code: 'gpu_lost' })
+  expect((await bytesOf(await ask(server, body))).length).toBeGreaterThan(0)
+  expect((await fetch(`${server.url}/health`)).status).toBe(200)
   engine.dispose()
 })

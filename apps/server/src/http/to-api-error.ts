@@ -38,8 +38,9 @@ const engineError = ({ code, message }: PocketTtsError): ApiError => {
     case 'invalid-option':
     case 'unsupported':
       return badRequest(message, 'invalid_value')
-    case 'disposed':
     case 'gpu-lost':
+      return new ApiError('the GPU was lost while it spoke; try again', { status: 503, code: 'gpu_lost' })
+    case 'disposed':
     case 'worker-failed':
       return new ApiError('the speech engine has stopped; try again later', {
         status: 503,

@@ -92,8 +92,8 @@ export class SpeechService {
   }
 }
 
-/** Codes of errors after which an engine speaks no more. */
-const deaths: ReadonlySet<string> = new Set(['worker-failed', 'gpu-lost', 'disposed'])
+/** Codes of errors after which an engine speaks no more. One that lost its GPU opens it anew when it speaks next. */
+const deaths: ReadonlySet<string> = new Set(['worker-failed', 'disposed'])
 
 /** Whether the error says that the engine has died. */
 export const isLost = (error: unknown): boolean => error instanceof PocketTtsError && deaths.has(error.code)
