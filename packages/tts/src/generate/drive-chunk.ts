@@ -1,6 +1,7 @@
 import { nextTurn } from '@pocket/nn'
 import type { Voice } from '../voices/voice.ts'
 import { type FrameSource, type NoiseRows, type Step, type StepOptions, samplesOf } from './frame-source.ts'
+import { inLockstep } from './in-lockstep.ts'
 import type { KeptNoise } from './kept-noise.ts'
 import type { Settings } from './options.ts'
 import type { PlannedChunk } from './plan-text.ts'
@@ -88,19 +89,6 @@ export async function* driveChunk(
 /** The steps of a chunk, in order, each made when it is asked for or, by sources that run ahead, before. */
 const stepsOf = (source: FrameSource, noise: NoiseRows, options: StepOptions): AsyncIterator<Step> =>
   source.run ? source.run(noise, options)[Symbol.asyncIterator]() : inLockstep(source, noise, options)
-
-async function* inLockstep(
-  source: FrameSource,
-  noise: NoiseRows,
-  options: StepOptions,
-): AsyncGenerator<Step, never, void> {
-  let previous: Float32Array | null = null
-  while (true) {
-    const step: Step = await source.next(previous, noise.next(), options)
-    yield step
-    previous = step.latent
-  }
-}
 
 const nextOf = async (steps: AsyncIterator<Step>): Promise<Step> => {
   const result = await steps.next()

@@ -7,6 +7,7 @@ import {
   type StepOptions,
   samplesOf,
 } from '../generate/frame-source.ts'
+import { inLockstep } from '../generate/in-lockstep.ts'
 import { currentChunk } from './current-chunk.ts'
 
 /** One chunk, and what is needed to come to where it stands again. */
@@ -123,23 +124,13 @@ const repeat = async (
 }
 
 /** The steps to come: run ahead from the beginning, and one by one from elsewhere. */
-async function* stepsOf(
+const stepsOf = (
   source: FrameSource,
   rows: NoiseRows,
   options: StepOptions,
   latest: Float32Array | undefined,
-): AsyncGenerator<Step, void, void> {
-  if (source.run && !latest) {
-    yield* source.run(rows, options)
-    return
-  }
-  let previous: Float32Array | null = latest ?? null
-  while (true) {
-    const step: Step = await source.next(previous, rows.next(), options)
-    yield step
-    previous = step.latent
-  }
-}
+): AsyncIterable<Step> =>
+  source.run && !latest ? source.run(rows, options) : inLockstep(source, rows, options, latest)
 
 /** What a source gives back need not work where its GPU is gone. */
 const leave = async (chunk: Chunk): Promise<void> => {
