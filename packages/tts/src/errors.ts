@@ -75,10 +75,14 @@ export const gpuLost = (cause: unknown): PocketTtsError => {
   const isLoss = cause instanceof KernelError && cause.code === 'device-lost'
   const what = isLoss
     ? 'and went again as soon as it was back'
-    : `and cannot be had again: ${cause instanceof Error ? cause.message : String(cause)}`
+    : `and cannot be had again: ${messageOf(cause)}`
   return new PocketTtsError(
     'gpu-lost',
     `the GPU went away ${what}. Speak again to open it anew, or load the model with backend 'cpu'`,
     { cause },
   )
 }
+
+/** Whatever was thrown, in its own words. */
+export const messageOf = (thrown: unknown): string =>
+  thrown instanceof Error ? thrown.message : String(thrown)

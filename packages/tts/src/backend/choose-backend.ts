@@ -1,6 +1,6 @@
 import type { GpuKernels } from '@pocket/kernels-wgsl'
 import { platform } from '#platform'
-import { PocketTtsError } from '../errors.ts'
+import { messageOf, PocketTtsError } from '../errors.ts'
 import type { Warning } from '../generate/utterance.ts'
 import type { LoadOptions } from '../load-options.ts'
 import { HybridFrameSource } from '../sources/hybrid.ts'
@@ -152,8 +152,6 @@ const openOrReason = async (
     return { reason }
   }
 }
-
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
 /** For a model that speaks already: that there is no GPU is a failure by now. */
 const openAgain = async (open: typeof openHardware): Promise<GpuKernels> => {

@@ -1,4 +1,4 @@
-import { PocketTtsError } from '../errors.ts'
+import { messageOf, PocketTtsError } from '../errors.ts'
 import { type ConfigFile, checkConfigFile } from './config-schema.ts'
 
 /** How a model wants to be used: what its config file says, defaults filled in. */
@@ -38,7 +38,7 @@ export const parseConfigFile = async (bytes: Uint8Array, where: string): Promise
     // A library does not write to the process's standard error: what matters is thrown.
     value = parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes), { logLevel: 'error' })
   } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause)
+    const reason = messageOf(cause)
     throw new PocketTtsError('invalid-model', `${where} is no YAML: ${reason}`, { cause })
   }
   return checkConfigFile(value, where)

@@ -1,5 +1,5 @@
 import { SafeTensors } from '@pocket/safetensors'
-import { PocketTtsError } from '../errors.ts'
+import { messageOf, PocketTtsError } from '../errors.ts'
 import type { OpenWeights, ReadOptions } from './platform.ts'
 
 /** The body of a URL. Throws PocketTtsError `not-found`, or the signal's reason. */
@@ -76,7 +76,7 @@ const request = async (url: URL, signal: AbortSignal | undefined): Promise<Respo
 }
 
 const notFetched = (url: URL, cause: unknown): PocketTtsError => {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return new PocketTtsError('not-found', `${url.href} cannot be fetched: ${reason}`, { cause })
 }
 

@@ -1,4 +1,4 @@
-import { PocketTtsError } from '../errors.ts'
+import { messageOf, PocketTtsError } from '../errors.ts'
 import type { StartWorker, WorkerLink } from './link.ts'
 import type { Command, Report, Request, ResultOf } from './protocol.ts'
 import { type CallHooks, RemoteCall } from './remote-call.ts'
@@ -59,7 +59,7 @@ export class Connection {
     try {
       this.#link.post(command, transfer)
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       throw new PocketTtsError('invalid-option', `an argument cannot go to the worker: ${reason}`, { cause })
     }
   }
@@ -98,7 +98,7 @@ export class Connection {
 }
 
 const lostError = (cause: unknown): PocketTtsError => {
-  const reason = cause instanceof Error ? cause.message : String(cause)
+  const reason = messageOf(cause)
   return new PocketTtsError('worker-failed', `the worker has ended: ${reason}; load the model again`, {
     cause,
   })

@@ -1,4 +1,4 @@
-import { PocketTtsError } from '../../errors.ts'
+import { messageOf, PocketTtsError } from '../../errors.ts'
 
 /** Blobs by name, each stored whole or not at all. */
 export interface BlobStore {
@@ -32,7 +32,7 @@ export class CacheBlobStore implements BlobStore {
     try {
       await (await this.#open()).put(keyBase + key, new Response(blob))
     } catch (cause) {
-      const reason = cause instanceof Error ? cause.message : String(cause)
+      const reason = messageOf(cause)
       throw new PocketTtsError(
         'cache-failed',
         `the browser does not store ${blob.size} more bytes (${reason}); free space in its settings, or remove models`,
