@@ -148,8 +148,7 @@ export class Gpu {
     this.checkAlive()
     const bytes = stretches.reduce((sum, stretch) => sum + stretch.bytes, 0)
     this.checkSize('what is read', roomFor(bytes))
-    const staging = await this.timeline.enqueue(undefined, () => {
-      const staging = this.staging.take(bytes)
+    const copyTo = (staging: GPUBuffer): void => {
       const encoder = this.device.createCommandEncoder({ label: 'read' })
       let to = 0
       for (const stretch of stretches) {
@@ -157,8 +156,8 @@ export class Gpu {
         to += stretch.bytes
       }
       this.device.queue.submit([encoder.finish()])
-      return staging
-    })
+    }
+    const staging = await this.timeline.enqueue(undefined, () => this.staging.fill(bytes, copyTo))
     const data = await this.staging.collect(staging, bytes)
     await this.checkMemory(stretches.map(({ buffer }) => buffer))
     let from = 0

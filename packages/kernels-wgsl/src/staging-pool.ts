@@ -35,11 +35,16 @@ export class StagingPool {
     this.#host = host
   }
 
-  take(bytes: number): GPUBuffer {
-    const size = roomFor(bytes)
-    return (
-      this.#free.get(size)?.pop() ?? this.#host.buffer('staging', size, usage.mapRead | usage.copyDestination)
-    )
+  /** A buffer of at least `bytes` that `submit` has submitted the filling of; where that throws, none is taken. */
+  fill(bytes: number, submit: (staging: GPUBuffer) => void): GPUBuffer {
+    const staging = this.#take(roomFor(bytes))
+    try {
+      submit(staging)
+      return staging
+    } catch (error) {
+      this.#giveBack(staging)
+      throw error
+    }
   }
 
   /** What stands in the first `bytes` of a staging buffer once the work submitted has been done; takes the buffer back. */
@@ -56,12 +61,17 @@ export class StagingPool {
     }
     const copy = buffer.getMappedRange(0, Math.ceil(bytes / 4) * 4).slice(0)
     buffer.unmap()
-    this.giveBack(buffer)
+    this.#giveBack(buffer)
     return copy
   }
 
-  /** Takes back a buffer that nothing was read through. */
-  giveBack(buffer: GPUBuffer): void {
+  #take(size: number): GPUBuffer {
+    return (
+      this.#free.get(size)?.pop() ?? this.#host.buffer('staging', size, usage.mapRead | usage.copyDestination)
+    )
+  }
+
+  #giveBack(buffer: GPUBuffer): void {
     const free = this.#free.get(buffer.size)
     if (free) free.push(buffer)
     else this.#free.set(buffer.size, [buffer])

@@ -120,16 +120,9 @@ export class DeviceStream implements GpuStream {
     this.#gpu.checkSize(what, roomFor(bytes))
     this.#gpu.checkSize(what, roomFor(rows.length * (controlBytes + this.#inputBytes)))
     const data = this.#fill(rows, active)
-    const staging = await this.#gpu.timeline.enqueue(this.#bound.ready, () => {
-      const staging = this.#gpu.staging.take(bytes)
-      try {
-        this.#encode(data, rows.length, active, staging)
-      } catch (error) {
-        this.#gpu.staging.giveBack(staging)
-        throw error
-      }
-      return staging
-    })
+    const staging = await this.#gpu.timeline.enqueue(this.#bound.ready, () =>
+      this.#gpu.staging.fill(bytes, (staging) => this.#encode(data, rows.length, active, staging)),
+    )
     const values = new Float32Array(await this.#gpu.staging.collect(staging, bytes))
     await this.#gpu.checkMemory(this.#buffers()).catch((error: unknown) => {
       // It may be the one that is not there: the next submission asks for another.

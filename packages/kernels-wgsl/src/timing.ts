@@ -39,22 +39,23 @@ const timeEach = async (
 ): Promise<DispatchTime[]> => {
   const { device } = gpu
   const { count } = queries
-  const staging = gpu.staging.take(8 * count)
   const names: string[] = []
-  const encoder = device.createCommandEncoder({ label: 'profile' })
-  const passFor = (index: number, name: string): GPUComputePassEncoder => {
-    names.push(name)
-    const timestampWrites = {
-      querySet: queries,
-      beginningOfPassWriteIndex: 2 * index,
-      endOfPassWriteIndex: 2 * index + 1,
+  const staging = gpu.staging.fill(8 * count, (staging) => {
+    const encoder = device.createCommandEncoder({ label: 'profile' })
+    const passFor = (index: number, name: string): GPUComputePassEncoder => {
+      names.push(name)
+      const timestampWrites = {
+        querySet: queries,
+        beginningOfPassWriteIndex: 2 * index,
+        endOfPassWriteIndex: 2 * index + 1,
+      }
+      return encoder.beginComputePass({ label: name, timestampWrites })
     }
-    return encoder.beginComputePass({ label: name, timestampWrites })
-  }
-  bound.encodeApart(passFor, control, 0)
-  encoder.resolveQuerySet(queries, 0, count, results, 0)
-  encoder.copyBufferToBuffer(results, 0, staging, 0, 8 * count)
-  device.queue.submit([encoder.finish()])
+    bound.encodeApart(passFor, control, 0)
+    encoder.resolveQuerySet(queries, 0, count, results, 0)
+    encoder.copyBufferToBuffer(results, 0, staging, 0, 8 * count)
+    device.queue.submit([encoder.finish()])
+  })
   const times = new BigUint64Array(await gpu.staging.collect(staging, 8 * count))
   return names.map((name, index) => ({
     name,
