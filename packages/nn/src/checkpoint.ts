@@ -90,9 +90,11 @@ export class Checkpoint {
     const scratch = this.#scratch ?? new Uint8Array(this.#largestTensor())
     // Whoever lends before this one is done gets memory of their own.
     this.#scratch = undefined
-    const made = use(await this.stored(name, shape, scratch))
-    this.#scratch = scratch
-    return made
+    try {
+      return use(await this.stored(name, shape, scratch))
+    } finally {
+      this.#scratch = scratch
+    }
   }
 
   /** Bytes of the largest tensor of this network. */
