@@ -96,9 +96,12 @@ const timeOfBoth = async (
 ): Promise<BackendReport['frameMs']> => {
   if (lanes > 1) return {}
   const voices = new SharedVoices(flowLm)
-  const found = await speakKnownFrames(new HybridFrameSource(flowLm, codec, voices), flowLm, expected)
-  voices.dispose()
-  return findDifference(found, expected) === undefined ? { hybrid: found.frameMs } : {}
+  try {
+    const found = await speakKnownFrames(new HybridFrameSource(flowLm, codec, voices), flowLm, expected)
+    return findDifference(found, expected) === undefined ? { hybrid: found.frameMs } : {}
+  } finally {
+    voices.dispose()
+  }
 }
 
 /** Of equals the one that needs the least: the CPU, then the GPU alone. */
