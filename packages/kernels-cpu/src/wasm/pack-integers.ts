@@ -1,11 +1,11 @@
-import { KernelError } from '@pocket/nn'
+import { bytesPerWeight, KernelError } from '@pocket/nn'
 import { type IntegerFormat, type IntegerPrecision, integerFormats, sumLimit } from '../integers.ts'
 import { formatCodes, integerPanel, writeDescriptor } from './descriptors.ts'
 import { prefersDigits } from './digits.ts'
-import { bytesPerValue, type PackedWeights, panelWidth, type RowSource } from './pack.ts'
+import { type PackedWeights, panelWidth, type RowSource } from './pack.ts'
 import type { Runtime } from './runtime.ts'
 
-const bytesPerWeight: Record<IntegerPrecision, number> = { int8: 1, int16: 2 }
+const bytesPerInteger: Record<IntegerPrecision, number> = { int8: 1, int16: 2 }
 
 /** What a panel for rows of digits has for each tap beside the weights; see assembly/digit-product.ts. */
 const correctionBytes = 32
@@ -23,9 +23,9 @@ export const packIntegers = (
   // Two ways to the same sums: the faster one where this machine has it.
   const asDigits = precision === 'int8' && prefersDigits(runtime.kernels)
   const panels = Math.ceil(outputs / panelWidth)
-  const tapBytes = panelWidth * taps.inputs * bytesPerWeight[precision] + (asDigits ? correctionBytes : 0)
+  const tapBytes = panelWidth * taps.inputs * bytesPerInteger[precision] + (asDigits ? correctionBytes : 0)
   const panelBytes = taps.taps * tapBytes
-  const rowBytes = inputs * bytesPerValue[dtype]
+  const rowBytes = inputs * bytesPerWeight[dtype]
   const staging = runtime.allocate(panelWidth * rowBytes, what)
   const descriptor = runtime.allocate(Object.keys(integerPanel).length * 4, what)
   try {

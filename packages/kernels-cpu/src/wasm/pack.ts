@@ -1,4 +1,4 @@
-import type { Precision } from '@pocket/nn'
+import { bytesPerWeight, type Precision } from '@pocket/nn'
 import { bf16ToF32, f32ToBf16 } from '@pocket/safetensors'
 import type { IntegerPrecision, IntegerTaps } from '../integers.ts'
 import { conversionCodes, type Dtype, formatCodes } from './descriptors.ts'
@@ -9,8 +9,6 @@ export const panelWidth = 8
 
 /** Matrices of fewer outputs are kept as rows: of a panel most would be padding. */
 const narrowest = 4
-
-export const bytesPerValue: Record<Dtype, number> = { F32: 4, BF16: 2 }
 
 /** `[outputs, inputs]` weights, in any order of a checkpoint's: filled in row by row while they are packed. */
 export interface RowSource {
@@ -64,8 +62,8 @@ export const packWeights = (
 const packPanels = (runtime: Runtime, source: RowSource, kept: Dtype, what: string): PackedWeights => {
   const { outputs, inputs, dtype } = source
   const panels = Math.ceil(outputs / panelWidth)
-  const panelBytes = panelWidth * inputs * bytesPerValue[kept]
-  const rowBytes = inputs * bytesPerValue[dtype]
+  const panelBytes = panelWidth * inputs * bytesPerWeight[kept]
+  const rowBytes = inputs * bytesPerWeight[dtype]
   const staging = runtime.allocate(panelWidth * rowBytes, what)
   try {
     const address = runtime.allocate(panels * panelBytes, what)
@@ -86,7 +84,7 @@ const packPanels = (runtime: Runtime, source: RowSource, kept: Dtype, what: stri
 
 const packRows = (runtime: Runtime, source: RowSource, kept: Dtype, what: string): PackedWeights => {
   const { outputs, inputs, dtype } = source
-  const bytes = new Uint8Array(outputs * inputs * bytesPerValue[dtype])
+  const bytes = new Uint8Array(outputs * inputs * bytesPerWeight[dtype])
   source.fill(bytes, 0, outputs)
   const stored = dtype === 'BF16' ? bf16ToF32(bytes) : new Float32Array(bytes.buffer)
   const rounded = kept === 'BF16' ? roundedToBf16(stored) : stored

@@ -1,12 +1,12 @@
-import type { ConvolutionRows, StoredWeight } from '@pocket/nn'
+import { bytesPerWeight, type ConvolutionRows, type StoredWeight } from '@pocket/nn'
 import { convolutionTaps, matrixTaps } from '../integers.ts'
 import type { Dtype } from './descriptors.ts'
-import { bytesPerValue, type RowSource } from './pack.ts'
+import type { RowSource } from './pack.ts'
 
 /** A linear layer's `[outputs, inputs]`: as it is. */
 export const matrixSource = ({ dtype, shape, bytes }: StoredWeight<Dtype>): RowSource => {
   const [outputs = 0, inputs = 0] = shape
-  const rowBytes = inputs * bytesPerValue[dtype]
+  const rowBytes = inputs * bytesPerWeight[dtype]
   return {
     outputs,
     inputs,
