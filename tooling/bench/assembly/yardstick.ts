@@ -29,89 +29,67 @@ function line(p: usize): v128 {
 /** Multiplications and additions of one turn of `compute`: twelve vectors of four lanes. */
 export const operationsPerTurn: i32 = 12 * 4 * 2
 
-/** Twelve sums that wait for nothing but themselves, and no memory: more than the units of any core need to be busy. */
-export function compute(turns: i32, by: f32): f32 {
-  // Not a constant: V8 (13.6) would build it anew at every use.
-  const factor = f32x4.splat(by)
-  let a = f32x4.splat(1)
-  let b = f32x4.splat(2)
-  let c = f32x4.splat(3)
-  let d = f32x4.splat(4)
-  let e = f32x4.splat(5)
-  let f = f32x4.splat(6)
-  let g = f32x4.splat(7)
-  let h = f32x4.splat(8)
-  let i = f32x4.splat(9)
-  let j = f32x4.splat(10)
-  let k = f32x4.splat(11)
-  let l = f32x4.splat(12)
-  for (let turn = 0; turn < turns; turn++) {
-    a = madd(a, factor)
-    b = madd(b, factor)
-    c = madd(c, factor)
-    d = madd(d, factor)
-    e = madd(e, factor)
-    f = madd(f, factor)
-    g = madd(g, factor)
-    h = madd(h, factor)
-    i = madd(i, factor)
-    j = madd(j, factor)
-    k = madd(k, factor)
-    l = madd(l, factor)
-  }
-  const abcd = f32x4.add(f32x4.add(a, b), f32x4.add(c, d))
-  const efgh = f32x4.add(f32x4.add(e, f), f32x4.add(g, h))
-  const ijkl = f32x4.add(f32x4.add(i, j), f32x4.add(k, l))
-  return f32x4.extract_lane(f32x4.add(f32x4.add(abcd, efgh), ijkl), 0)
-}
-
-@inline
-function madd(x: v128, factor: v128): v128 {
-  // As a sum of products, in place: any other order of the operands costs V8 a move.
-  if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(factor, factor, x)
-  else return f32x4.add(f32x4.mul(x, factor), factor)
-}
-
-/** Of `computeIntegers`: twelve vectors of eight pairs. */
+/** The same of `computeIntegers`: twelve vectors of eight pairs. */
 export const integerOperationsPerTurn: i32 = 12 * 8 * 2
+
+export function compute(turns: i32, by: f32): f32 {
+  return f32x4.extract_lane(sumOfTurns<f32>(turns, by), 0)
+}
 
 /** As `compute`, with the dot product of 16-bit integers, which adds pairs. */
 export function computeIntegers(turns: i32, by: i32): i32 {
-  const factor = i16x8.splat(<i16>by)
-  let a = i16x8.splat(1)
-  let b = i16x8.splat(2)
-  let c = i16x8.splat(3)
-  let d = i16x8.splat(4)
-  let e = i16x8.splat(5)
-  let f = i16x8.splat(6)
-  let g = i16x8.splat(7)
-  let h = i16x8.splat(8)
-  let i = i16x8.splat(9)
-  let j = i16x8.splat(10)
-  let k = i16x8.splat(11)
-  let l = i16x8.splat(12)
+  return i32x4.extract_lane(sumOfTurns<i16>(turns, <i16>by), 0)
+}
+
+/** Twelve sums that wait for nothing but themselves, and no memory: more than the units of any core need to be busy. */
+@inline
+function sumOfTurns<T>(turns: i32, by: T): v128 {
+  // Not a constant: V8 (13.6) would build it anew at every use.
+  const factor = v128.splat<T>(by)
+  let a = v128.splat<T>(<T>1)
+  let b = v128.splat<T>(<T>2)
+  let c = v128.splat<T>(<T>3)
+  let d = v128.splat<T>(<T>4)
+  let e = v128.splat<T>(<T>5)
+  let f = v128.splat<T>(<T>6)
+  let g = v128.splat<T>(<T>7)
+  let h = v128.splat<T>(<T>8)
+  let i = v128.splat<T>(<T>9)
+  let j = v128.splat<T>(<T>10)
+  let k = v128.splat<T>(<T>11)
+  let l = v128.splat<T>(<T>12)
   for (let turn = 0; turn < turns; turn++) {
-    a = addProducts(a, factor)
-    b = addProducts(b, factor)
-    c = addProducts(c, factor)
-    d = addProducts(d, factor)
-    e = addProducts(e, factor)
-    f = addProducts(f, factor)
-    g = addProducts(g, factor)
-    h = addProducts(h, factor)
-    i = addProducts(i, factor)
-    j = addProducts(j, factor)
-    k = addProducts(k, factor)
-    l = addProducts(l, factor)
+    a = addProducts<T>(a, factor)
+    b = addProducts<T>(b, factor)
+    c = addProducts<T>(c, factor)
+    d = addProducts<T>(d, factor)
+    e = addProducts<T>(e, factor)
+    f = addProducts<T>(f, factor)
+    g = addProducts<T>(g, factor)
+    h = addProducts<T>(h, factor)
+    i = addProducts<T>(i, factor)
+    j = addProducts<T>(j, factor)
+    k = addProducts<T>(k, factor)
+    l = addProducts<T>(l, factor)
   }
-  const abcd = i32x4.add(i32x4.add(a, b), i32x4.add(c, d))
-  const efgh = i32x4.add(i32x4.add(e, f), i32x4.add(g, h))
-  const ijkl = i32x4.add(i32x4.add(i, j), i32x4.add(k, l))
-  return i32x4.extract_lane(i32x4.add(i32x4.add(abcd, efgh), ijkl), 0)
+  const abcd = add<T>(add<T>(a, b), add<T>(c, d))
+  const efgh = add<T>(add<T>(e, f), add<T>(g, h))
+  const ijkl = add<T>(add<T>(i, j), add<T>(k, l))
+  return add<T>(add<T>(abcd, efgh), ijkl)
 }
 
 @inline
-function addProducts(sums: v128, factor: v128): v128 {
+function addProducts<T>(sums: v128, factor: v128): v128 {
   // Of the sums themselves: a product of what never changes would be taken out of the loop.
-  return i32x4.add(sums, i32x4.dot_i16x8_s(sums, factor))
+  if (isInteger<T>()) return add<T>(sums, i32x4.dot_i16x8_s(sums, factor))
+  // As a sum of products, in place: any other order of the operands costs V8 a move.
+  else if (ASC_FEATURE_RELAXED_SIMD) return f32x4.relaxed_madd(factor, factor, sums)
+  else return add<T>(f32x4.mul(sums, factor), factor)
+}
+
+/** Sums of integers have 32 bits. */
+@inline
+function add<T>(a: v128, b: v128): v128 {
+  if (isInteger<T>()) return i32x4.add(a, b)
+  else return f32x4.add(a, b)
 }
