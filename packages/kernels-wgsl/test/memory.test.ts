@@ -1,18 +1,13 @@
 import { createGpuKernels, type GpuKernels } from '@pocket/kernels-wgsl'
 import { record } from '@pocket/nn'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { create } from 'webgpu'
-
-/** Kept for the whole file: one that Node collects takes its devices along, and whoever waits for them. */
-const dawn = create(['backend=null'])
+import { nullAdapter } from './null-device.ts'
 
 let device: GPUDevice
 let kernels: GpuKernels
 
 beforeEach(async () => {
-  const adapter = await dawn.requestAdapter()
-  if (!adapter) throw new Error('Dawn has no null adapter')
-  device = await adapter.requestDevice()
+  device = await (await nullAdapter()).requestDevice()
   kernels = await createGpuKernels({ device, selfTest: false })
 })
 

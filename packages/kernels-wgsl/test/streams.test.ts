@@ -2,6 +2,7 @@ import { createGpuKernels, type GpuKernels, type GpuStream } from '@pocket/kerne
 import { KernelError, record } from '@pocket/nn'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { expect, it } from 'vitest'
+import { noise, stored } from './scaled-weights.ts'
 
 /**
  * A small network with every kind of state: its latent goes round, noise comes in, sound goes out. Sizes are odd, so
@@ -10,20 +11,6 @@ import { expect, it } from 'vitest'
 
 const width = 24
 const latentDim = 6
-
-const noise = (length: number, seed: number): Float32Array =>
-  Float32Array.from({ length }, (_, index) => Math.sin(7.3 * index + 1.7 * seed + 0.1 * index * seed))
-
-const stored = (shape: number[], seed: number) => ({
-  dtype: 'F32' as const,
-  shape,
-  bytes: new Uint8Array(
-    noise(
-      shape.reduce((product, size) => product * size, 1),
-      seed,
-    ).map((value) => value / Math.sqrt(shape[1] ?? 1)).buffer,
-  ),
-})
 
 const weightsOn = (kernels: GpuKernels) => ({
   input: kernels.matrix({ weight: stored([width, latentDim], 1) }),

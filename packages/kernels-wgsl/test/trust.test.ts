@@ -2,19 +2,13 @@ import { createGpuKernels } from '@pocket/kernels-wgsl'
 import { record } from '@pocket/nn'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { describe, expect, it, vi } from 'vitest'
-import { create } from 'webgpu'
-
-/** Kept for the whole file: one that Node collects takes its devices along, and whoever waits for them. */
-const dawn = create(['backend=null'])
+import { nullAdapter } from './null-device.ts'
 
 const weight = { dtype: 'F32' as const, shape: [4, 4], bytes: new Uint8Array(64) }
 
 describe('a device that computes nothing', () => {
-  const nullDevice = async (): Promise<GPUDevice> => {
-    const adapter = await dawn.requestAdapter()
-    if (!adapter) throw new Error('Dawn has no null adapter')
-    return adapter.requestDevice({ requiredFeatures: ['subgroups'] })
-  }
+  const nullDevice = async (): Promise<GPUDevice> =>
+    (await nullAdapter()).requestDevice({ requiredFeatures: ['subgroups'] })
 
   it('is refused for its numbers, and stays open for whoever brought it', async () => {
     const device = await nullDevice()
@@ -49,8 +43,7 @@ describe('a device that computes nothing', () => {
   })
 
   it.each([{}, { lanes: 0 }])('is closed again where it was opened for nothing: %j', async (options) => {
-    const adapter = await dawn.requestAdapter()
-    if (!adapter) throw new Error('Dawn has no null adapter')
+    const adapter = await nullAdapter()
     using request = vi.spyOn(adapter, 'requestDevice')
     await expect(createGpuKernels({ adapter, ...options })).rejects.toMatchObject({ name: 'KernelError' })
     const device: GPUDevice = await request.mock.results[0]?.value
@@ -58,8 +51,7 @@ describe('a device that computes nothing', () => {
   })
 
   it('tells who waits that the executor was disposed, not that the device is lost', async () => {
-    const adapter = await dawn.requestAdapter()
-    if (!adapter) throw new Error('Dawn has no null adapter')
+    const adapter = await nullAdapter()
     const kernels = await createGpuKernels({ adapter, selfTest: false })
     const matrix = kernels.matrix({ weight })
     const plan = kernels.plan(

@@ -2,27 +2,11 @@ import { createGpuKernels, type GpuKernels, type Tuning, type TuningTrial } from
 import { KernelError, record } from '@pocket/nn'
 import { describeOnGpu, gpuVariants } from '@tooling/fixtures/gpu'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { create } from 'webgpu'
-
-/** Kept for the whole file: one that Node collects takes its devices along. */
-const dawn = create(['backend=null'])
+import { nullAdapter } from './null-device.ts'
+import { noise, stored } from './scaled-weights.ts'
 
 const width = 72
 const rows = 3
-
-const noise = (length: number, seed: number): Float32Array =>
-  Float32Array.from({ length }, (_, index) => Math.sin(7.3 * index + 1.7 * seed + 0.1 * index * seed))
-
-const stored = (shape: number[], seed: number) => ({
-  dtype: 'F32' as const,
-  shape,
-  bytes: new Uint8Array(
-    noise(
-      shape.reduce((product, size) => product * size, 1),
-      seed,
-    ).map((value) => value / Math.sqrt(shape[1] ?? 1)).buffer,
-  ),
-})
 
 /** Every kernel that sums, over rows that fill no tile, with sums of one subgroup and of several. */
 const weightsOn = (kernels: GpuKernels) => ({
@@ -131,9 +115,7 @@ describe('a choice of cuts', () => {
   let kernels: GpuKernels
 
   beforeEach(async () => {
-    const adapter = await dawn.requestAdapter()
-    if (!adapter) throw new Error('Dawn has no null adapter')
-    device = await adapter.requestDevice()
+    device = await (await nullAdapter()).requestDevice()
     kernels = await createGpuKernels({ device, selfTest: false })
   })
 
