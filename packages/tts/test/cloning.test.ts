@@ -1,16 +1,15 @@
 import { SafeTensors } from '@pocket/safetensors'
-import { encodeWav, PocketTts, type Voice } from '@pocket/tts'
+import { encodeWav, PocketTts } from '@pocket/tts'
 import { fixturePath, readFixture, readGoldens, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { describeLevels, fastest } from './support/levels.ts'
 import { rewrite, tinyParts, ungated } from './support/tiny.ts'
+import { valuesOf } from './support/voice-values.ts'
 
 const wave = readGoldens('tiny/wave.safetensors').get('wave')?.data ?? new Float32Array(0)
 // What the goldens were cloned from.
 const recording = wave.subarray(0, 45000)
-
-const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
 
 describeLevels('cloning', (simd) => {
   test.each(['tiny-2026-04', 'tiny-2026-01', 'tiny-24l'])("%s: the reference's voice", async (model) => {

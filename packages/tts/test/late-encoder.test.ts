@@ -1,18 +1,17 @@
 import { cp, mkdtemp, rename, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type LoadOptions, type LoadProgress, PocketTts, type Voice } from '@pocket/tts'
+import { type LoadOptions, type LoadProgress, PocketTts } from '@pocket/tts'
 import { fixturePath, readGoldens } from '@tooling/fixtures'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { fastest } from './support/levels.ts'
+import { valuesOf } from './support/voice-values.ts'
 
 const recording = (readGoldens('tiny/wave.safetensors').get('wave')?.data ?? new Float32Array(0)).subarray(
   0,
   5000,
 )
-const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
-
 describe('the weights that only cloning needs', () => {
   let folder: string
   let models: PocketTts[]

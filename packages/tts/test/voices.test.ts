@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import { refusal } from './support/errors.ts'
 import { describeLevels, fastest } from './support/levels.ts'
 import { rewrite, tinyFolder, tinyParts, tinyVoice } from './support/tiny.ts'
+import { valuesOf } from './support/voice-values.ts'
 
 interface VoiceCase {
   file: string
@@ -36,8 +37,6 @@ const latentsWith = async (tts: PocketTts, voice: Voice): Promise<number[]> => {
   state.dispose()
   return latents
 }
-
-const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
 
 describeLevels('voices', (simd) => {
   let tts: PocketTts

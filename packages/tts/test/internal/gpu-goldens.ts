@@ -1,5 +1,5 @@
 import process from 'node:process'
-import type { LoadOptions, PocketTts, Utterance, Voice } from '@pocket/tts'
+import type { LoadOptions, PocketTts, Utterance } from '@pocket/tts'
 import { fixturePath, maxAbsoluteError, readGoldens, relativeL2 } from '@tooling/fixtures'
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest'
 import type { Step } from '../../src/generate/frame-source.ts'
@@ -12,6 +12,7 @@ import {
   logitTolerance,
   toleranceOf,
 } from '../support/golden-utterances.ts'
+import { valuesOf } from '../support/voice-values.ts'
 
 /** The steps that the driver reads from the GPU. */
 const watchSteps = (): Disposable & { readonly steps: Step[] } => {
@@ -28,8 +29,6 @@ const watchSteps = (): Disposable & { readonly steps: Step[] } => {
   })
   return { steps, [Symbol.dispose]: () => spy.mockRestore() }
 }
-
-const valuesOf = ({ kv }: Voice): number[] => kv.layers.flatMap(({ k, v }) => [...k, ...v])
 
 type LoadModel = (folder: string, options?: LoadOptions) => Promise<PocketTts>
 
